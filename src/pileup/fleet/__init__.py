@@ -1,4 +1,4 @@
-"""Places that press one load: start it, take its frames, stop it. A local run is a fleet of one place.
+"""Places that generate one load: start it, take its frames, stop it. A local run is a fleet of one place.
 
 May import `plugin`, `record`, `model`, `_core`.
 """

@@ -1,4 +1,4 @@
-"""Files that tests leave: each load has a folder at each place; what is in it at the end is brought into the record."""
+"""Files that tests leave: each load has a folder at each place, whose files go into the record at the end."""
 
 from __future__ import annotations
 

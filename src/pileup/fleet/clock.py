@@ -1,4 +1,4 @@
-"""How far the clock of a place is from ours, from the times of pings. Pure arithmetic over nanoseconds."""
+"""The offset of a place's clock from ours, from the times of pings. Pure arithmetic over nanoseconds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Offset:
     def __init__(self) -> None:
         self._pings: deque[Estimate] = deque(maxlen=WINDOW)
         self.corrected = 0
-        """Nanoseconds that the clock of the place was moved by, in all, by our wish."""
+        """Total correction of the clock of the place, ns."""
 
     def add(self, sent: int, received: int, answered: int, returned: int, corrected: int | None = None) -> None:
         """Take the four times of a ping, ns. `corrected` is what `corrected` was when it was sent: the clock of the

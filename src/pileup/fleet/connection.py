@@ -1,4 +1,4 @@
-"""One process at the other end of two pipes: started, spoken with, its clock watched, its end noticed."""
+"""One process behind two pipes: starts it, exchanges messages, follows its clock, notices its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pileup.model.errors import PileupError, TargetError
 ANSWER_WITHIN = 60.0
 """Seconds that a place may take to start, or to make a test ready: software on a network file system comes slowly."""
 SILENCE = 30.0
-"""Seconds without a word after which a place is lost."""
+"""Seconds without a message after which a place is lost."""
 END_WITHIN = 10.0
 """Seconds that a place may take to end its record."""
 BURST = 16
@@ -39,7 +39,7 @@ SSH_FAILED = 255
 
 
 class NoPileup(TargetError):
-    """A host answers, and has no pileup of this version."""
+    """A host answers, but does not have this version of pileup."""
 
 
 class Connection:
@@ -59,7 +59,7 @@ class Connection:
         self.offset = Offset()
         self.host = ""
         self.lost = ""
-        """Why there is nothing at the other end any more, empty while there is."""
+        """Why the place is gone; empty while it is alive."""
         self.ended = threading.Event()
         self._take = take
         self._gone = gone
@@ -119,7 +119,7 @@ class Connection:
         self.host, self._greeted = hello.text("host")[:200], True
 
     def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:
-        """Send a message; False when the place is lost. One that takes nothing for SILENCE is."""
+        """Send a message; False when the place is lost. It is lost if it reads nothing for SILENCE."""
         data = memoryview(encode(kind, plain, blobs))
         descriptor = self._pipe("stdin").fileno() if not self.lost else -1
         with self._sending:
@@ -164,7 +164,7 @@ class Connection:
             self.align()
 
     def align(self) -> None:
-        """Have the clock there moved by what it is wrong, as far as that is known."""
+        """Have the clock there corrected by its estimated offset."""
         best = self.offset.best(now())
         if best is not None and abs(best.offset) > best.error // 4:
             self.offset.correct(-best.offset)
@@ -270,7 +270,7 @@ class Connection:
         try:
             child_cpu.await_end(self._process, 2)
             if not self._closing:
-                child_cpu.kill_group(self._process)  # what it has left, while the group is surely its own
+                child_cpu.kill_group(self._process)  # what it has left, while the group id cannot be reused
             code = child_cpu.wait(self._process, 2)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"

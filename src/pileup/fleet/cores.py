@@ -1,4 +1,4 @@
-"""How many native workers a place has: what it is told, else as many as cores may be used."""
+"""How many native workers a place has: the requested number, else as many as it may use cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fleet: several places press one load as one."""
+"""A fleet: several places that generate one load together."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame
 
 SLICE = 0.05
-"""Longest time, s, that the end of one place goes unnoticed by the others."""
+"""Longest time, s, until the other places notice the end of one."""
 
 NOTICE = 60_000_000
 """Time before a new level holds, ns: native workers that wait look for news each 50 ms."""
 
 
 class Part(Protocol):
-    """The part of a load that one place presses."""
+    """The part of a load at one place."""
 
     lost: bool
     """Whether it ended because the place is lost."""
@@ -71,7 +71,7 @@ class Part(Protocol):
 
 
 class Place(Protocol):
-    """One process that presses its shards of loads."""
+    """One process that runs its shards of loads."""
 
     number: int
     name: str
@@ -140,7 +140,7 @@ class Pressing:
         return True
 
     def _end_together(self) -> None:
-        """What ends a load early at one place ends it at all of them; of a lost place the others take no notice."""
+        """End the load at all places if it ended early at one; a lost place does not affect the others."""
         if not self._stopped.early:
             ended = [part for part in self._parts if part.over and not part.lost]
             early = next((part.ending for part in ended if part.ending.early), None)
@@ -184,18 +184,18 @@ class Pressing:
 
 
 def _seen_with_others(part: Part) -> Ending:
-    """Return how a part ended: a place that is lost is that alone, whatever it has done, while there are others."""
+    """Return how a part ended; a lost place counts only as lost while there are others."""
     return Ending(EndingKind.PLACE_LOST, part.ending.why) if part.lost else part.ending
 
 
 Reopen = Callable[[int, Place], Place]
 """`reopen(number, lost place)` gives a new one in its stead. Raises TargetError."""
 TRIES = 3
-"""So often in a row a lost place is opened again before it is given up."""
+"""How often in a row a lost place is replaced before it is given up."""
 
 
 class Fleet:
-    """Places that press loads together. `reopen` gives a new place for a lost one; `end` is done at the close."""
+    """Places that generate loads together. `reopen` gives a new place for a lost one; `end` is called at the close."""
 
     def __init__(
         self, places: Sequence[Place], reopen: Reopen | None = None, end: Callable[[], None] = lambda: None
@@ -204,18 +204,18 @@ class Fleet:
         self._reopen = reopen
         self._end = end
         self._gone: list[Place] = []
-        """Lost places that others have taken the stead of."""
+        """Lost places that were replaced."""
         self._tries: dict[str, int] = {}
 
     @property
     def lost(self) -> list[Place]:
-        """The places that are lost and for which no other was opened."""
+        """The lost places that were not replaced."""
         return [place for place in self.places if place.lost]
 
     def renew(self, first: int) -> list[Place]:
         """Open new places for those that are lost, numbered from `first` on, and return them.
 
-        One that cannot be opened stays lost: the others press its share.
+        One that cannot be opened stays lost: the others take its share.
         """
         fresh: list[Place] = []
         for at, place in enumerate(self.places):

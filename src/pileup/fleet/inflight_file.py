@@ -1,4 +1,4 @@
-"""What Python clients of a place have under way, in a file that its parent can still read when the place is gone."""
+"""Iterations of Python clients under way at a place, in a file that its parent can read after the place is gone."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Start:
     """How a place is started."""
 
     name: str
-    """What people call it: `process 1`, or the host as written."""
+    """Its name: `process 1`, or the host as written."""
     command: tuple[str, ...]
     far: bool
     """Whether it is at another host: it does not share this file system."""
@@ -32,7 +32,7 @@ class Start:
     beside: int = 1
     """How many places share the cores of its host."""
     position: int = 1
-    """Which place of its fleet it is, from 1: the same for one in the stead of a lost one."""
+    """Its position in the fleet, from 1: a replacement has that of the lost place."""
 
 
 def process(number: int, options: tuple[str, ...] = ()) -> Start:

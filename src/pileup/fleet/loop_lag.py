@@ -1,4 +1,4 @@
-"""How late the event loops of this process come to what is due: each async load ticks, the self-watch takes the worst.
+"""How late the event loops of this process are: each async load ticks, and the self-watch takes the worst value.
 
 All loops of a process share one interpreter, so one figure for all of them says what there is to say.
 """

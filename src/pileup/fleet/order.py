@@ -21,7 +21,7 @@ MOST_THREADS = 64
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one iteration is: a program for the native engine, or a Python test made for each client."""
+    """The work of one iteration: a program for the native engine, or a Python test made for each client."""
 
     make: Callable[[int], Test]
     """Makes the test of a client."""
@@ -61,9 +61,9 @@ class Order:
     shared: str = ""
     """What the `begin_run` of its test returned, as text."""
     stamp: str = ""
-    """What makes the names that its tests give to jobs its own."""
+    """The stamp in the names of its jobs, which makes them unique."""
     places: int | frozenset[str] | None = None
-    """So many places of the fleet press it, the first ones, or those of these numbers (from 1) and names; None: all."""
+    """The places of the fleet that run it: how many, or these numbers (from 1) and names; None: all."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:

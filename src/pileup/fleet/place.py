@@ -27,7 +27,7 @@ Claims = list[tuple[int, str, str, str]]
 
 
 class LocalPart:
-    """The part of one load that this process presses. It is made, then `begin` starts it."""
+    """The part of one load in this process. It is made, then `begin` starts it."""
 
     def __init__(self, place: LocalPlace, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> None:
         self._place = place

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ProgramTest(Test):
     """Does the steps of a native test through a client that is not the engine's, as the engine does them.
 
-    The timeout of the context is that of one operation. What a client's session meets in set-up is met again by its
+    The timeout of the context is that of one operation. An error in set-up of a client's session appears again in its
     first operation, as in the engine.
     """
 

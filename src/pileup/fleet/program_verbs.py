@@ -1,4 +1,4 @@
-"""What each verb of a Program asks of a ProgramClient, and when its answer passes: the same as in the engine."""
+"""How each verb of a Program uses a ProgramClient, and when its answer passes: the same as in the engine."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Verbs:
         try:
             value = self._read_all(act, turn, there)
         except Failed:
-            with suppress(VerdictException, TimeoutError):  # what was wrong with the object is what is reported
+            with suppress(VerdictException, TimeoutError):  # report what was wrong with the object
                 self._client.end_read(act.call, keep=False)
             raise
         self._client.end_read(act.call, keep=act.step.keep)

@@ -1,4 +1,4 @@
-"""A place in another process, here or at another host: what is said to it and what comes back."""
+"""A place in another process, here or at another host: the messages to it and from it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STOP_WITHIN = 10.0
 TABLE_AHEAD, TABLE_ROW = 256 << 20, 4 << 10
 """Bytes of rows that may come before the frames that report on them, and of a row with all its texts at most."""
 MONITOR = "place"
-"""Under this name the samples of clock offsets stand."""
+"""Name of the samples of clock offsets."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class LoadUpdates:
 
 
 class RemotePart:
-    """The part of one load that another process presses."""
+    """The part of one load in another process."""
 
     def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink, shard: tuple[int, int]) -> None:
         self.order = order
@@ -263,7 +263,7 @@ class RemotePlace:
             self.send("starts", {"part": part.number, "share": share}, piece)
 
     def send(self, kind: str, plain: Mapping[str, object], *blobs: bytes) -> None:
-        """Send a message; one to a lost place goes nowhere."""
+        """Send a message; ignored if the place is lost."""
         self._connection.send(kind, plain, blobs)
 
     def lose(self, reason: str) -> None:

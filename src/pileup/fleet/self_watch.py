@@ -79,7 +79,7 @@ def samples(before: CounterReading, after: CounterReading, place: int) -> list[S
 
 @dataclass(slots=True)
 class Stops:
-    """Tells a process that did not run from a watch that came late while other threads ran: these use CPU."""
+    """Distinguishes a process that did not run from a late watch while other threads ran, which use CPU."""
 
     spent: int
     """CPU time of the process when the wait began, ns."""
@@ -87,7 +87,7 @@ class Stops:
     """Cores that the process took in the wait before."""
 
     def was_one(self, late: int, wait: int, spent: int) -> bool:
-        """Return whether the process stood still while a wait of `wait` ns ended `late` ns too late.
+        """Return whether the process was stopped while a wait of `wait` ns ended `late` ns too late.
 
         `spent` is the CPU time of the process at its end. Before the stop it may have gone on as in the wait before.
         """

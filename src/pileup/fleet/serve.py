@@ -1,4 +1,4 @@
-"""The far end of a fleet's wire: a process that presses what its parent says and says what happened.
+"""The remote end of a fleet's wire: a process that runs what its parent requests and reports what happened.
 
 It ends when its parent closes the wire, or vanishes.
 """
@@ -66,7 +66,7 @@ class Wire:
 
     def __init__(self, source: int, sink: int) -> None:
         self.silence: float | None = None
-        """Seconds without a word after which the parent is taken for gone; None: it ends the pipe when it is."""
+        """Seconds without a message after which the parent counts as gone; None: the pipe ends with it."""
         self._source = source
         self._sink = sink
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What a fleet and its places say to each other: framed messages of JSON and bytes, bounded.
+"""The messages between a fleet and its places: framed, of JSON and bytes, limited in size.
 
 A message is its length (u32, little endian), the length of its head (u32), the head (JSON, UTF-8) and the blobs whose
 lengths the head gives. Everything that comes from a place is data: nothing of it is unpickled or run.
@@ -33,7 +33,7 @@ _BYTES = ("response", "service")
 
 
 class WireError(PileupError):
-    """What came over a wire is not a message."""
+    """The received bytes are not a message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The run folder: write, read, convert. Nobody else knows a file name in it (docs/record.md).
+"""The run folder: write, read, convert. Only this package knows the file names in it (docs/record.md).
 
 May import `model` and `_core`.
 """

@@ -19,7 +19,7 @@ MOST = 1000
 
 
 class Artefacts:
-    """Writes the files of one load of a case. What comes is data: what is too much is skipped."""
+    """Writes the files of one load of a case, up to the limits; the rest is skipped."""
 
     def __init__(self, output: Path) -> None:
         self._folder = output / FOLDER

@@ -1,4 +1,4 @@
-"""What was submitted, and what became of it: tables of claims and findings, one of each per session of a run."""
+"""Submissions and their fates: tables of claims and findings, one of each per session of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a run folder cannot be read: torn tables, damaged blocks, Parquet files and lines."""
+"""Finds what cannot be read in a run folder: incomplete tables, damaged blocks, Parquet files and lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = ("operations", "served", "frames", "samples", "audit")
 LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
 READ_AT_ONCE = 1 << 20
 LOOKED_THROUGH = 64
-"""So often it is read behind damage to find out whether more follows."""
+"""How often reading is tried after damage, to find out whether more follows."""
 MOST = 20
 """Wrong lines of a file that are reported one by one."""
 

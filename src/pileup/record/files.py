@@ -1,4 +1,4 @@
-"""Files as they may be in folders that others can write to: plain ones, reached and written without following links.
+"""Reads and writes plain files in folders that others may write to, without following links.
 
 A run folder may come from anybody. What is read of it is a regular file of a bounded size, what is written is a new
 file that takes the place of an old name.
@@ -22,7 +22,7 @@ LARGEST_LINES = 4 << 30
 DENSE = 1 << 30
 """Files up to this size, bytes, may be all holes: they are read quickly."""
 HOLES = 64
-"""A larger file of which the disk holds less than one part in so many is not a record: it would be read for days."""
+"""A larger file of which the disk holds less than this fraction (1/n) is not a record: reading it would take days."""
 DEEPEST = 4
 """Folders in folders in a record: output, of a case; pieces of a conversion."""
 MOST = 2_000_000

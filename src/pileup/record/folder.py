@@ -1,4 +1,4 @@
-"""The run folder: the one place that knows which file holds what."""
+"""The run folder: the only code that knows which file holds what."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ SHOWN_OUTPUT = 256 << 10
 class RunFolder:
     """One run on the disk. Writing and reading may go on at once, from several threads and processes.
 
-    Whatever is written of it comes with its time, but for events and the journal: `clock` says theirs (ns since the
-    epoch).
+    Data comes with its times, except events and the journal: `clock` gives theirs (ns since the epoch).
     """
 
     def __init__(self, path: Path, clock: Callable[[], int] = time.time_ns) -> None:
@@ -127,14 +126,14 @@ class RunFolder:
 
     @property
     def nonce(self) -> str:
-        """What names of folders for temporary files have, and the registry knows the run by; empty in old records."""
+        """Identifies the run in names of temporary folders and in the registry; empty in old records."""
         if not self._nonce:
             self._nonce = self.manifest().nonce
         return self._nonce
 
     @property
     def origin(self) -> str:
-        """What tables and journal say of which run they are; empty in old records."""
+        """Identifies the run in tables and the journal; empty in old records."""
         return origin.of_run(self.nonce)
 
     def server_log(self, target: str, process: str) -> Path | None:

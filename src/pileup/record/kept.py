@@ -1,4 +1,4 @@
-"""What was worked out of the tables of a record and kept beside them, for who asks again: it holds for these alone."""
+"""A cache of what was computed from the tables of a record; valid only for the same tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pileup.record import files, sums
 
 NAME = "dependence.json"
 TABLES = ("operations", "frames")
-"""Folders of the tables that it was made of."""
+"""Folders of the tables that it was computed from."""
 LARGEST = 64 << 20
 """Bytes of it."""
 
 
 def of_tables(folder: Path, run: Manifest) -> str:
-    """Return what the tables of a record are known by: checksums of what is converted, names and sizes of the rest."""
+    """Return what identifies the tables of a record: checksums of converted ones, names and sizes of the rest."""
     found = hashlib.sha256(repr(sorted(sums.told(folder).items())).encode())
     for name in TABLES:
         sizes = sorted((path.name, path.stat().st_size) for path in (folder / name).iterdir())
@@ -27,7 +27,7 @@ def of_tables(folder: Path, run: Manifest) -> str:
 
 
 def read(folder: Path, run: Manifest) -> object | None:
-    """Return what is kept of these tables; None where nothing is, or it is of others."""
+    """Return the cache for these tables; None if there is none, or it is of other tables."""
     try:
         kept = json.loads(files.read(folder / NAME, LARGEST))
         return kept["found"] if kept["of"] == of_tables(folder, run) else None
@@ -36,5 +36,5 @@ def read(folder: Path, run: Manifest) -> object | None:
 
 
 def write(folder: Path, run: Manifest, found: object) -> None:
-    """Keep what was worked out of the tables as they are. Raises OSError."""
+    """Write the cache for the current tables. Raises OSError."""
     files.replace(folder / NAME, json.dumps({"of": of_tables(folder, run), "found": found}).encode())

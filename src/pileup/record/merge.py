@@ -26,7 +26,7 @@ from pileup.record.parts import Parts
 NUMBERED = re.compile(r"(?:#\d+)?(~\d+)?$")
 """Repeat and loop in the name of a case: `copy#2~1`."""
 VISIT = re.compile(r"\bvisit=(\d+)")
-"""How samples that are reported once per visit name it: the time to rest, what became of submissions."""
+"""Label of samples that are reported once per visit: the time to rest, the fates of submissions."""
 MOST_PLACES = 1 << 16
 AT_ONCE = 10_000
 """Rows in memory at once."""
@@ -47,7 +47,7 @@ class Source:
     audits: int
 
     def name(self, case: CaseEntry) -> str:
-        """Return what a case is called among all repeats: `copy#3`."""
+        """Return the name of a case among all repeats: `copy#3`."""
         found = NUMBERED.search(case.name)
         begin = found.start() if found else len(case.name)
         return f"{case.name[:begin]}#{self.repeats + case.repeat}{(found and found[1]) or ''}"

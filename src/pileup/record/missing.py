@@ -1,4 +1,4 @@
-"""What a run has surely written, and its folder has not: files that are gone, lines that were cut out or off."""
+"""Finds what a run has surely written and its folder lacks: missing files, removed or truncated lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records of before do not say in words of their own: read out of their sentences, here and nowhere else."""
+"""Fields that old records lack, derived from their sentences; only here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of a run for questions: a DuckDB connection with a view, or numpy arrays."""
+"""The operations of a run for queries: a DuckDB connection with a view, or numpy arrays."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _spill(path: str) -> Path:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of a Parquet file that it cannot read into a DamagedRecord."""
+    """Turn DuckDB's errors for a Parquet file that it cannot read into a DamagedRecord."""
     import duckdb  # noqa: PLC0415  as above
 
     try:

@@ -1,6 +1,6 @@
-"""Of which run a table is: each says it, so that one of another run is noticed when it is put in its place.
+"""The run of a table: each names its run, so that a table of another run is detected.
 
-A raw table has it in its header, a Parquet file in its metadata. Records of before have neither, and are believed.
+A raw table has it in its header, a Parquet file in its metadata. Old records have neither, and are trusted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Table files: append-only blocks of fixed-width rows and strings, each with a checksum (docs/record.md).
 
-Reading needs numpy alone. A torn tail, as a crash leaves it, is where reading stops.
+Reading needs only numpy. It stops at an incomplete block, as a crash leaves it.
 """
 
 from __future__ import annotations

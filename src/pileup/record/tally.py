@@ -1,4 +1,4 @@
-"""Frames added up: the one place where their counts are added and their histograms merged.
+"""Sums over frames: the only code that adds their counts and merges their histograms.
 
 Whoever needs figures of frames has them from here: screen and report, checks, loads that are steered, limits, a place
 that may be lost. Sums are exact, whatever the order in which frames come, and take no more memory for more frames.
@@ -27,7 +27,7 @@ def merged(parts: Iterable[bytes]) -> Histogram:
 
 
 def together(several: Sequence[Histogram]) -> Histogram:
-    """Return the sum of histograms, exactly; of one alone itself."""
+    """Return the exact sum of histograms; a single one is returned as it is."""
     first, *more = several or [Histogram()]
     if not more:
         return first
@@ -58,7 +58,7 @@ class Durations:
         return found
 
     def once(self) -> Histogram:
-        """Return the same, for who will not ask again."""
+        """Return the same, without keeping it for another call."""
         return merged(self.parts)
 
 
@@ -68,12 +68,12 @@ class NotKept(Durations):
     __slots__ = ()
 
     def add(self, part: bytes) -> None:
-        """Let go of it."""
+        """Drop it."""
 
 
 @dataclass(slots=True)
 class LaidOut(Durations):
-    """The same kept as one histogram, for who asks again and again while more comes."""
+    """The same kept as one histogram, for repeated calls while more comes."""
 
     histogram: Histogram = field(default_factory=Histogram)
 

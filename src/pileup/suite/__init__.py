@@ -39,9 +39,8 @@ SCANNED = "an axis that is not a secret, e.g. the name of a file that holds one"
 def load(path: Path, values: Values[str, str] | None = None, records: bool = True, *, imports: bool = True) -> Plan:
     """Return the plan of the suite in a file, changed by what `--set` gave (name to value).
 
-    Without `records` those that it replays are not looked at: such a plan is not to be pressed.
-    Without `imports` no Python file that it names is imported: what those declare is not checked.
-    Raises SuiteError with every problem found.
+    Without `records` the records that it replays are not read: such a plan must not be run. Without `imports` no Python
+    file that it names is imported, and their options are not checked. Raises SuiteError with every problem found.
     """
     problems, plan = Problems(str(path)), None
     with _uncollected(), suppress(TooManyProblemsError):
@@ -53,7 +52,7 @@ def load(path: Path, values: Values[str, str] | None = None, records: bool = Tru
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Let the garbage collector rest: a large tree lives on, and looking through it time and again is half the work."""
+    """Pause the garbage collector: scanning a large tree again and again would be half of the work."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -80,7 +79,7 @@ def _load(path: Path, values: Values[str, str], problems: Problems, records: boo
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The file, what is in it, and what was set."""
+    """The file, its content, and the values that were set."""
 
     path: Path
     data: bytes

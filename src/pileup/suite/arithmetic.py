@@ -20,9 +20,9 @@ from fractions import Fraction
 from pileup.model.units import BANDWIDTH, FRACTION, RATE, SIZE, TIME
 
 SIGN = "= "
-"""How a text begins that is computed."""
+"""How a computed text begins."""
 LONGEST = 200
-"""Characters of one such text."""
+"""Most characters of one such text."""
 DIGITS = 17
 """Significant digits of a result that is not a whole number: all that a float holds."""
 LARGEST = 2**63
@@ -70,7 +70,7 @@ _VALUE = re.compile(rf"\s*(?P<minus>-?)(?P<number>{_NUMBER})\s*(?P<unit>{_UNIT})
 
 
 def compute(text: str, value_of: Callable[[str], str]) -> str:
-    """Return what comes out of a text (without its sign) as a quantity that the schema reads.
+    """Return the result of a text (without its sign) as a quantity that the schema reads.
 
     `value_of` gives the text of a variable by its name. Raises ValueError, as "what; expected what", and whatever
     `value_of` raises.
@@ -91,7 +91,7 @@ class _Reader:
         self._value_of = value_of
 
     def read(self) -> Quantity:
-        """Return what the whole text says."""
+        """Return the value of the whole text."""
         found = self._sum()
         if self._rest():
             raise self._wrong()

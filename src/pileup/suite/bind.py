@@ -1,4 +1,4 @@
-"""A tree to the frozen objects of `model.suite`: every word known, every value of its type."""
+"""From a tree to the immutable objects of `model.suite`: every word known, every value of its type."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pileup.suite.problems import START, Position, Problems, near, shown
 
 Spec = TypeVar("Spec", bound=BaseModel)
 SIMILAR, ALIKE = 0.6, 0.75
-"""How much of a word must be right for it to be taken for one that has to be there, and for any other."""
+"""How similar a word must be to count as a misspelt required one, and as any other."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundPart(Generic[Spec]):
-    """One part of the suite: where it is and what it says. `left_out` are wrong words, not in `spec`."""
+    """One part of the suite: its position and content. `left_out` are wrong words, not in `spec`."""
 
     node: Mapping
     spec: Spec
@@ -99,7 +99,7 @@ def _words(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[st
             built = [name for name, each in fields.items() if not _reserved(each)]
             problems.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
             meant = _meant(word, value, fields, node)
-            if meant:  # go on as if it had been written right: what is below has problems of its own
+            if meant:  # go on as if it had been written correctly, to find problems below it
                 node.put(meant, node.keys[word], value)
                 data[meant] = _below(value, fields[meant], problems)
         elif _reserved(known):

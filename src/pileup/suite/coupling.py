@@ -16,7 +16,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What the rows of a group say of one parameter."""
+    """The values of one parameter in the rows of a group."""
 
     name: str
     at: Position

@@ -61,7 +61,7 @@ class Expansion:
         self._cases: list[Case] = []
 
     def cases(self) -> tuple[Case, ...]:
-        """Return the cases in the order in which they are begun, but for roles, which begin with others.
+        """Return the cases in the order in which they begin, except roles, which begin with others.
 
         Raises ValueError where the words of a load do not go together at a point.
         """

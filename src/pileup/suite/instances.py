@@ -1,4 +1,4 @@
-"""Plug-ins made from what a suite says of them: the one place where options are merged and classes are found."""
+"""Makes plug-ins from a suite: the only code that merges options and finds classes."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def in_layers(suite: Suite, test: TestSpec, folder: Path) -> TestSpec:
 
 
 def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0, compared: bool = False) -> Context:
-    """Return what a test may know of its case before its targets are."""
+    """Return what a test may know about its case before its targets are open."""
     owns = dict.fromkeys(spec.targets, "")
     return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, owns=owns, compared=compared)
 
 
 def in_order(case: Case, folder: Path) -> Case:
-    """Return a case whose several targets are in the order of its class: the first is the one that it is about."""
+    """Return a case with its targets in the order of its class: the first is the main one."""
     given = case.test.targets
     words = [word for word in needs_of(class_of_test(case.test.use, folder)) if word in given]
     if not words or words == list(given):

@@ -1,4 +1,4 @@
-"""Kinds of storage and the schemes of urls: the one follows from the other where a suite does not say it."""
+"""Kinds of storage and the schemes of urls: the kind follows from the url unless the suite sets it."""
 
 from __future__ import annotations
 

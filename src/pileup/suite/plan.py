@@ -1,4 +1,4 @@
-"""A suite made into a plan: cases in order with bounds on time, operations and bytes, held against its own limits."""
+"""Makes a plan from a suite: cases in order with bounds on time, operations and bytes, checked against its limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pileup.suite.variants import Variants
 
 
 def make_plan(empty: Plan, replays: Replays, variants: Variants) -> Plan:
-    """Return a plan with its cases; the suite in it was found right, and so were its `variants`.
+    """Return a plan with its cases; the suite in it is valid, and so are its `variants`.
 
     Raises ValueError when the options of a test do not go together at some point of the scan, or a record has nothing
     to replay there.

@@ -1,4 +1,4 @@
-"""Pydantic's errors in our three parts, at the place in the file that they speak of."""
+"""Pydantic's errors in pileup's three parts, with their position in the file."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _LAUNCHED = re.compile(r"^  (\w+): \{kind: [\w-]+, launch: .*\}$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A system that is there: its url, its kind, and who we are there."""
+    """An existing system: its url, its kind, and the credentials for it."""
 
     url: str
     kind: str
@@ -76,7 +76,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """How hard a benchmark presses, in the words of the user; without a `rate` the load is closed."""
+    """The load of a benchmark, as the user wrote it; without a `rate` the load is closed."""
 
     clients: int | None = None
     rate: str | None = None

@@ -19,7 +19,7 @@ _words: ContextVar[frozenset[str] | None] = ContextVar("words of the suite that 
 
 @contextmanager
 def without_import(tree: Mapping) -> Iterator[None]:
-    """Import nothing that the suite of a tree brings along: its own plug-ins take any option that it gives."""
+    """Import no file of the suite of a tree: placeholders for its plug-ins accept any option."""
     token = _words.set(frozenset(_keys(tree)))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Axes of a scan that only another start of a server would set: with the url of a running one they fall away."""
+"""Axes of a scan over settings of `launch`: they do not apply if the target has the url of a running server."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ _USE = re.compile(r"\$(?:(\$)|([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\}|(\{))")
 @dataclass(slots=True)
 class _Variable:
     value: Scalar | None
-    """None: what was given is not text, which the schema tells."""
+    """None: the given value is not text, which the schema reports."""
     usable: bool = False
     """Whether the place in the file is after its definition."""
 
 
 class _ToldError(Exception):
-    """A variable cannot be used, which was reported."""
+    """A variable cannot be used; the problem was reported."""
 
 
 class Variables:

@@ -1,1 +1,1 @@
-"""Python tests pressed in this process: clients, threads, coroutines, what they print."""
+"""Python tests in this process: clients, threads, coroutines, and their output."""

@@ -1,4 +1,4 @@
-"""Keeps what tests print apart: each iteration has its own buffers, whatever runs beside it."""
+"""Captures what tests print: each iteration has its own buffers, whatever runs at the same time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Router:
 
 
 class NoInput(io.TextIOBase):
-    """In the place of sys.stdin: a test that reads from it would wait forever, as a debugger does."""
+    """Replaces sys.stdin, because a test that reads from it would wait forever, as would a debugger."""
 
     def readline(self, limit: int = -1, /) -> NoReturn:  # type: ignore[override]
         """Refuse. Raises Failed."""

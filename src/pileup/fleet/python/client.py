@@ -114,9 +114,9 @@ class PythonExecutor:
         self.press = press
         self.desk = desk
         self.ending = FINISHED
-        """What went wrong in the set-up of a client; as finished while nothing did."""
+        """The error in the set-up of a client; finished if there was none."""
         self.judge = Judge()
-        """What exceptions mean: as pileup says until the first test is made, then as its targets say, too."""
+        """The outcomes of exceptions: pileup's own until the first test is made, then also those of its targets."""
         self.tracebacks = Tracebacks(desk.output)
         self.setting_up: dict[int, Callable[[], Stack]] = {}
         """Client that is being set up -> what says where it is."""
@@ -174,7 +174,7 @@ class PythonExecutor:
         self.press.stop(False)
 
     def tear_down_failed(self, client: int, problem: BaseException) -> None:
-        """Tell a mistake in giving back what set-up took: an event, and in the case's stderr for each client."""
+        """Report an error in teardown: as an event, and in the case's stderr for each client."""
         told = self.judge(problem)[1]
         self.tracebacks.keep(f"teardown of client {client}", problem, self.judge)
         self.desk.output.append("stderr", f"teardown of client {client}", f"{told}\n")

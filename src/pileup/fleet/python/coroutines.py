@@ -98,7 +98,7 @@ class CoroutineExecutor(PythonExecutor):
         self._tasks.add(task)
 
     def _pump(self, over: asyncio.Event, asking: int | None = None) -> Op | None:
-        """Hand every start that is due to its client; return that of the one who asks, who need not be woken."""
+        """Pass every due start to its client; return that of the calling client, which need not be woken."""
         own = None
         for client, op in self.press.ready():
             if client == asking:

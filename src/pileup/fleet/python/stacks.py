@@ -1,4 +1,4 @@
-"""Where a thread or a task is that does not come back: its stack, as far as it is the test's."""
+"""Where a thread or a task hangs: the part of its stack in the test's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A suite file in the other format: the document, with its variables as they are, not the plan that comes of it."""
+"""Converts a suite file to the other format: the document with its variables, not the resulting plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Format = Literal["yaml", "xml"]
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A suite in another format, and what of the file it does not hold."""
+    """A suite in another format, and which parts of the file it lacks."""
 
     text: str
     lost: tuple[str, ...]
@@ -33,7 +33,7 @@ def other_format(data: bytes, suffix: str) -> Format:
 
 
 def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
-    """Return a suite file in a format. What it says is not judged: `pileup validate` does.
+    """Return a suite file in a format. Its content is not checked: `pileup validate` does that.
 
     `source` names the file in messages. Raises SuiteError when the file cannot be read, or the format cannot hold it.
     """
@@ -50,7 +50,7 @@ def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
 
 
 def same(one: Node, other: Node) -> bool:
-    """Whether two trees say the same, wherever it is in their files and in whatever order the words come."""
+    """Whether two trees are equal, except for positions and the order of words."""
     match one, other:
         case Scalar(), Scalar():
             return (one.empty and other.empty) or (not one.empty and not other.empty and one.text == other.text)
@@ -81,7 +81,7 @@ def _read_back(text: str, to: Format, tree: Mapping, source: str) -> None:
 
 
 def _lost(text: str, xml: bool) -> list[str]:
-    """Return what formats do not share, in words."""
+    """Return in words what the other format does not support."""
     if xml:
         marked = re.sub(r"<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL)
         return ["comments"] if "<!--" in marked else []

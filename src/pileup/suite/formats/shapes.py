@@ -1,4 +1,4 @@
-"""What the schema says of a word's value: a mapping, a list, or whatever it looks like.
+"""The shape of a word's value by the schema: a mapping, a list, or undefined.
 
 XML has neither lists nor mappings of its own. Where the schema knows a word, its shape shows how an element is meant.
 """
@@ -41,7 +41,7 @@ ITEM = "value"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a value is: "mapping" of a model's words or of free ones, "list" of any length, "any" where nothing says."""
+    """The shape of a value: "mapping" of a model's words or of free ones, "list" of any length, "any" otherwise."""
 
     kind: Literal["mapping", "list", "any"]
     word: str = ""

@@ -1,4 +1,4 @@
-"""What a suite file may be at most, whatever its format, and its bytes as text."""
+"""Limits of a suite file in any format, and its bytes as text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Scalar:
 
     @property
     def empty(self) -> bool:
-        """Whether it says that there is nothing."""
+        """Whether it is null."""
         return not self.quoted and self.text in NULLS
 
 
@@ -38,12 +38,12 @@ class Sequence:
 
 @dataclass(slots=True)
 class Mapping:
-    """Words and what they say, in the order of the file."""
+    """Words and their values, in the order of the file."""
 
     entries: dict[str, Node]
     at: Position
     keys: dict[str, Position] = field(default_factory=dict)
-    """Where each word itself stands."""
+    """The position of each word."""
 
     def put(self, key: str, at: Position, value: Node) -> None:
         """Add or replace an entry."""

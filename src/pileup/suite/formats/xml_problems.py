@@ -1,4 +1,4 @@
-"""What expat says of a file that is not XML, in our three parts."""
+"""Expat's errors for a file that is not XML, in pileup's three parts."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ BLOCK = 256
 
 
 class Attribute(NamedTuple):
-    """Where an attribute stands, in bytes: its name, and its value without the quotes."""
+    """The position of an attribute, in bytes: its name, and its value without the quotes."""
 
     name: str
     at: int
@@ -115,5 +115,5 @@ def quote(text: str) -> str:
 
 
 def _references(text: str, spaces: str) -> str:
-    """Write what a reader would change, or an editor hide, as character references."""
+    """Write characters that a reader would change or an editor would hide as references."""
     return re.sub(f"[{spaces}\x7f-\x9f\u2028\u2029\ufeff]", lambda match: f"&#{ord(match[0])};", text)

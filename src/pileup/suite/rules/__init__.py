@@ -1,1 +1,1 @@
-"""What a suite must keep to beyond its schema: one file for each part of a suite."""
+"""Rules for a suite beyond its schema: one file for each part of a suite."""

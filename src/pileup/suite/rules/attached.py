@@ -1,4 +1,4 @@
-"""Targets that pileup did not start: what of a suite falls away for them, and what still measures in another way."""
+"""Targets that pileup did not start: which parts of a suite do not apply, and which measure in another way."""
 
 from __future__ import annotations
 

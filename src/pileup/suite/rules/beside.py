@@ -1,4 +1,4 @@
-"""Rules about what goes on beside the tests: roles, faults, cooldown."""
+"""Rules for roles, faults and cooldown."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class BesideRules:
             at = where(node, ("target",))
             self._problems.add(at, f"there is no target {shown(name)}", near(name, targets))
         elif name in targets and fault.do != "command" and self._attached(targets[name].spec):
-            pass  # it falls away: what is named in it cannot be known here
+            pass  # it does not apply: names in it cannot be checked here
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
             told = f"pileup did not launch target {shown(name)} and cannot {fault.do} it"
             self._problems.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")

@@ -1,4 +1,4 @@
-"""Rules about `equivalent`: each group names tests of the suite, and such as say what they were answered."""
+"""Rules for `equivalent`: each group names tests of the suite that report their answers."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 
 class Plugins:
-    """Looks plug-ins up and tries them; what hinders becomes a problem where the suite speaks of it."""
+    """Looks plug-ins up and makes them; an error becomes a problem at its position in the suite."""
 
     def __init__(self, folder: Path, problems: Problems) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Plugins:
             return find(name, self.folder)
         except PluginError as problem:
             self.problems.add(at, problem.what, problem.expected, problem.hint)
-        except Exception as problem:  # of somebody's package
+        except Exception as problem:  # a package may raise anything
             told = f"{shown(name)} cannot be loaded: {type(problem).__name__}: {problem}"
             self.problems.add(at, told, "a plug-in that loads")
         return None
@@ -88,7 +88,7 @@ class Plugins:
     def attempt(
         self, cls: type, act: Callable[[], object], node: Mapping, word: str = "", model: type[BaseModel] | None = None
     ) -> None:
-        """Do something with a plug-in that lets its own rules speak; `model` is that of the node, when it has one."""
+        """Make or use a plug-in so that its own checks run; `model` is that of the node, when it has one."""
         begin = f"`{word}`: " if word else f"{shown(called(cls))}: "
         try:
             act()

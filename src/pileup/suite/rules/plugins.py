@@ -62,7 +62,7 @@ class PluginRules:
             self._plugins.attempt(cls, partial(self._make, test, cls, options), options)
 
     def _make(self, test: BoundPart[TestSpec], cls: type[Test], options: Mapping) -> None:
-        """Make the test of some place once, so that it says what is wrong."""
+        """Make the test of some place once, so that its own checks run."""
         seed = self._draft.suite.seed if self._draft.suite else 1
         context = instances.context_of(str(self._plugins.folder), seed, test.spec)
         made = cls(None, context, **plain(options))
@@ -113,7 +113,7 @@ class PluginRules:
             self._plugins.problems.add(node.at, told, "a test of storage with `for`")
 
     def _check_common_options(self) -> None:
-        """Find options of the suite that no test has: slips of the pen."""
+        """Find options of the suite that no test has, which are probably misspelt."""
         for name, at in self._common.keys.items():
             if self._complete and name not in self._known:
                 expected = near(name, self._known, "an option of a test")

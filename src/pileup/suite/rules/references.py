@@ -143,7 +143,7 @@ def _faults_of(draft: Draft) -> tuple[str, ...]:
 
 
 def _check_hold(draft: Draft, test: BoundPart[TestSpec], hold: Hold, names: _Names, problems: Problems) -> None:
-    """What is held must be known, and a monitor's samples must not be rarer than the looks at them."""
+    """The quantity of a hold must exist, and its monitor must be sampled at least as often as the hold."""
     node = where(test.node, ("load", "hold", "metric"))
     try:
         known = tuple(sorted(names.tests)) if hold.special else names.few
@@ -163,7 +163,7 @@ def _check_hold(draft: Draft, test: BoundPart[TestSpec], hold: Hold, names: _Nam
 
 
 def _check_find(draft: Draft, test: BoundPart[TestSpec], find: Find, names: _Names, problems: Problems) -> None:
-    """What must hold at a level must be known, and a trial must be long enough for a monitor to be sampled in it."""
+    """Conditions of a search must refer to what exists, and a trial must be long enough for a sample of a monitor."""
     place = where(test.node, ("load", "find", "while"))
     try:
         spoken_of = [_known(each, names) for each in find.conditions]
@@ -210,7 +210,7 @@ def _check_one(text: str, node: Mapping, word: str, names: _Names, problems: Pro
 
 
 def _known(parsed: Check, names: _Names, *, labelled: bool = False) -> Selected:
-    """Return what a check that was read speaks of. Raises ValueError when there is none such.
+    """Return what a parsed check selects. Raises ValueError if it does not exist.
 
     `labelled`: it is one of a criterion, which may ask for a part of a test.
     """
@@ -229,7 +229,7 @@ def _known(parsed: Check, names: _Names, *, labelled: bool = False) -> Selected:
 
 
 def _check_fault_of(selected: Selected, names: _Names) -> None:
-    """Raise ValueError when a check speaks of a fault, or of a test under one, that there is not."""
+    """Raise ValueError when a check refers to a fault, or to a test of a fault, that does not exist."""
     labels = dict(selected.labels)
     if "fault" in labels and labels["fault"] not in names.faults:
         raise ValueError(f"there is no fault {shown(labels['fault'])}; expected {near(labels['fault'], names.faults)}")
@@ -239,7 +239,7 @@ def _check_fault_of(selected: Selected, names: _Names) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a check may speak of. `native`: tests that report no numbers of their own."""
+    """What a check may select. `native`: tests that report no numbers."""
 
     tests: frozenset[str]
     few: tuple[str, ...]
@@ -247,7 +247,7 @@ class _Names:
     monitors: tuple[str, ...]
     native: frozenset[str]
     faults: tuple[str, ...]
-    """What they are called: their names, or their places from 1."""
+    """Their names, or their numbers from 1."""
     operations: dict[str, frozenset[str]]
     """Operations of native tests, as far as they are known."""
     recording: frozenset[str]

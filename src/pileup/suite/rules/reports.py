@@ -1,4 +1,4 @@
-"""Rules for the reports of a suite: which exist, what options they take, what their files are called."""
+"""Rules for the reports of a suite: which exist, their options, their file names."""
 
 from __future__ import annotations
 

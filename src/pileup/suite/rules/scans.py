@@ -1,4 +1,4 @@
-"""Rules about scans: what each axis varies, whether every value fits, and how many cases come of it."""
+"""Rules about scans: what each axis varies, whether every value fits, and how many cases result."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ScanRules:
             self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
 
     def _check_scope(self, axis: Axis) -> None:
-        """Refuse to vary what is done once for all points."""
+        """Refuse to vary tests that run once for all points."""
         test = self._tests.get(axis.owner)
         if test is not None and axis.kind != "setting" and test.spec.scope == "run" and not test.spec.with_:
             at = self._node.keys[axis.name]
