@@ -73,7 +73,7 @@ ITERATION = "iteration"
 SEPARATOR = "\x1f"
 """In texts of the record: between the name of an operation and its labels."""
 OTHER_LABELS = "labels=other"
-"""Labels of operations beyond the largest number of different sets of labels."""
+"""Labels of operations whose sets of labels exceed the limit of a case."""
 
 
 Labels = Mapping[str, str | int | float]

@@ -26,7 +26,7 @@ NONE = "(none)"
 MOST_VALUES = 50
 """Most values of a label that are listed one by one, besides those that stand out."""
 FEWEST = 30
-"""Fewest values for which one can stand out."""
+"""Fewest values among which one may differ notably."""
 LEAST = 0.1
 """A value that stands out differs by more than this from the others."""
 SHARES = (0.5, 0.9, 0.99)
