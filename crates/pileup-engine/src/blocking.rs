@@ -50,7 +50,7 @@ fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u3
     block_on(served.close());
 }
 
-/// Drive a future that does its waiting inside of system calls: it is ready at once.
+/// Poll a future that only blocks in system calls, so it is ready at once.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {

@@ -1,4 +1,4 @@
-//! Holds a client to its contract: order of calls, and what it notes.
+//! Checks that a client keeps its contract: the order of calls, and what it records.
 
 use pileup_pacer::clock;
 
@@ -11,7 +11,7 @@ enum Life {
     Closed,
 }
 
-/// A client that is held to the rules of `client`.
+/// A client whose calls are checked against the rules of `client`.
 pub struct Checked<C> {
     client: C,
     life: Life,
@@ -48,7 +48,7 @@ impl<C: Client> Checked<C> {
         result
     }
 
-    /// Give everything back; more than once does nothing.
+    /// Release everything; further calls do nothing.
     pub async fn close(&mut self) {
         if self.life == Life::Open {
             self.client.close().await;

@@ -1,4 +1,4 @@
-//! The seam for protocols: what a client must do, and what it is told and tells.
+//! The seam for protocols: what a client must do, its input, and its results.
 //!
 //! A worker calls, for each virtual client: `open` once, then `act` for every operation, then `close` once. `open` may connect and
 //! log in and is not timed; `act` changes state on the target only as its step says; after an `act` that failed the worker goes on
@@ -21,11 +21,11 @@ pub enum Kind {
     Failed,
     /// The system refused (403, 429, 503, EACCES, ...).
     Refused,
-    /// No answer came after the request had left: it may have happened.
+    /// No answer came after the request was sent: it may have happened.
     Ambiguous,
 }
 
-/// Why an operation did not pass. Messages are alike for alike causes (no ids, ports, addresses of the moment): they are grouped by text.
+/// Why an operation did not pass. Equal causes have equal messages (no ids, ports or addresses), since messages are grouped by text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The class.
@@ -34,7 +34,7 @@ pub struct Failure {
     pub message: String,
     /// Whether no connection could be made, for a reason at the other end or on the way: the client pauses before its next iteration.
     pub unreachable: bool,
-    /// Why, where more is known than the message.
+    /// The cause, if more is known than the message.
     pub cause: Cause,
 }
 
@@ -59,7 +59,7 @@ impl Failure {
         Self { unreachable: true, ..Self::failed(message) }
     }
 
-    /// The same, of an error of the system with this number: some say that the machine of pileup has run out of something.
+    /// The same, with the number of a system error: some mean that the machine of pileup has run out of something.
     #[must_use]
     pub fn of_system(mut self, number: Option<i32>) -> Self {
         self.cause = match number {
@@ -70,7 +70,7 @@ impl Failure {
         self
     }
 
-    /// The client has not this verb.
+    /// The client does not support this verb.
     #[must_use]
     pub fn unable(verb: Verb) -> Self {
         let word = verb.traits().word;
@@ -90,7 +90,7 @@ impl Failure {
     }
 }
 
-/// One operation to be done now.
+/// One operation to do now.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// Id of the operation's row; protocols that can carry it to the server do (HTTP: header `x-pileup-id`, decimal).
@@ -101,11 +101,11 @@ pub struct Call<'a> {
     pub number: u64,
     /// Name of the object, relative to the target.
     pub key: &'a str,
-    /// What the object holds, where that is known: of this object, `step.content` speaks of all of them.
+    /// The content of this object, if known; `step.content` is about all objects.
     pub content: Option<Object>,
-    /// Whether the client is to note `Act.sum` for a later step.
+    /// Whether the client must set `Act.sum` for a later step.
     pub sums: bool,
-    /// What a step before has noted as `Act.sum` for the same object.
+    /// `Act.sum` of an earlier step for the same object.
     pub sum: Option<u32>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Call<'a> {
         Self { id, step, number, key, content, sums: false, sum: None }
     }
 
-    /// What is to be compared with the bytes that are read.
+    /// The content to compare with the bytes that are read.
     #[must_use]
     pub fn verified(&self) -> Option<Object> {
         self.content.filter(|_| self.step.verify)
@@ -146,14 +146,14 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Why a step that makes something new does not pass where something is.
+/// Why a step that makes something new fails if something exists.
 pub const NOT_OURS: &str = "exists already; this run did not make it";
-/// The operation that an `OwnWait` for the word on `Expect: 100-continue` is.
+/// Name of the operation of an `OwnWait` for the answer to `Expect: 100-continue`.
 pub const EXPECT_WAIT: &str = "expect-wait";
-/// The operation that the pause after a connection that could not be made is.
+/// Name of the operation of a pause after a connection that could not be made.
 pub const RECONNECT_PAUSE: &str = "reconnect-pause";
 
-/// Time that a client let pass though it could have sent something.
+/// Time in which a client waited although it could have sent something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnWait {
     /// What it waited for: name of an operation.
@@ -171,11 +171,11 @@ pub struct Incomplete {
     pub got: u64,
     /// Bytes that the head promises; none: it does not say.
     pub stated: Option<u64>,
-    /// What an operation is that ends so: failed where the head has told what was done, else ambiguous.
+    /// The outcome of an operation that ends in this way: failed if the head says what was done, else ambiguous.
     pub kind: Kind,
 }
 
-/// What the client notes while it acts; kept also when the operation is cut off by its timeout.
+/// What the client records while it acts; kept also when the operation ends at its timeout.
 #[derive(Debug, Default)]
 pub struct Act {
     /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
@@ -186,32 +186,32 @@ pub struct Act {
     pub calls: u32,
     /// Of these, how many repeated one that had no answer.
     pub repeats: u32,
-    /// Whether a request has left, so that no answer means "it may have happened".
+    /// Whether a request was sent, so that without an answer it may have happened.
     pub sent: bool,
-    /// Whether the server has told the client to come again later, and that has not been done yet.
+    /// Whether the server has asked the client to come back later, which it has not done yet.
     pub waits: bool,
-    /// Since when the client holds back what it could send, ns; none: it does not. Time that passes so is pileup's own.
+    /// Since when the client holds back data that it could send, ns; none: it does not. This time is pileup's, not the system's.
     pub holds: Option<i64>,
-    /// Time in which the client held back what it could send: each becomes an operation of its own name.
+    /// Times in which the client held back data that it could send: each becomes a separate operation.
     pub own_waits: Vec<OwnWait>,
-    /// How far the answer has come whose body is under way; none: no head of an answer has come.
+    /// How much of the current answer has come; none: no head of an answer has come.
     pub incomplete: Option<Incomplete>,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
     pub sum: Option<u32>,
-    /// Whether the server states no checksum, and need not: nothing was verified.
+    /// Whether the server gave no checksum, which is allowed: nothing was verified.
     pub not_stated: bool,
     /// Who learns of bytes as they come.
     pub progress: Option<Arc<Progress>>,
 }
 
-/// A server states no checksum.
+/// A server gives no checksum.
 #[must_use]
 pub fn no_sum() -> Failure {
     Failure::failed("checksum: the server states no adler32")
 }
 
 impl Act {
-    /// The operation has moved so many bytes in all.
+    /// The total number of bytes that the operation has moved.
     pub fn moved(&mut self, total: u64) {
         self.bytes = total;
         if let Some(progress) = &self.progress {
@@ -219,16 +219,16 @@ impl Act {
         }
     }
 
-    /// The server states no checksum.
+    /// The server gives no checksum.
     ///
     /// # Errors
-    /// When the step asks for one.
+    /// When the step requires one.
     pub fn not_stated(&mut self, step: &Step) -> Result<(), Failure> {
         self.not_stated = step.checksum == Checksum::IfStated;
         if self.not_stated { Ok(()) } else { Err(no_sum()) }
     }
 
-    /// So much of the body of the answer has come.
+    /// How much of the body of the answer has come.
     pub fn came(&mut self, got: u64) {
         if let Some(incomplete) = &mut self.incomplete {
             incomplete.got = got;
@@ -238,11 +238,11 @@ impl Act {
 
 /// One virtual client of a protocol. Lives on one thread.
 pub trait Client {
-    /// Connect and make ready; not timed.
+    /// Connect and prepare; not timed.
     fn open(&mut self) -> impl Future<Output = Result<(), Failure>>;
     /// Do one operation.
     fn act(&mut self, call: &Call<'_>, act: &mut Act) -> impl Future<Output = Result<(), Failure>>;
-    /// Give everything back.
+    /// Release everything.
     fn close(&mut self) -> impl Future<Output = ()>;
 }
 

@@ -1,4 +1,4 @@
-//! Known content: what is written can be made again at any offset, so what is read can be checked without having been kept.
+//! Known content: it can be computed again at any offset, so that reads can be verified without keeping what was written.
 //!
 //! A pool of pseudo-random bytes is repeated from a place that depends on the object, and every page of 4096 bytes begins with the object's
 //! number and the page's: a page at the wrong place or of the wrong object shows.
@@ -18,7 +18,7 @@ const STAMP: u64 = 16;
 /// Of so many bytes of the pool the first part is random, the rest zeros, where the entropy is below 1.
 const GRAIN: usize = 512;
 
-/// Known content of one object: all that it follows from.
+/// Known content of one object: the values that determine it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Object {
     /// Seed of the pool.

@@ -1,4 +1,4 @@
-//! The other seam for protocols: a session for whoever prepares, looks and clears up, not for what is measured. It waits for each answer.
+//! The other seam for protocols: a session for preparation, checks and clean-up, not for measurements. It waits for each answer.
 
 use crate::client::Failure;
 
@@ -13,12 +13,12 @@ pub struct Attributes {
     pub changed: i64,
 }
 
-/// Why something did not come off.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Class and words.
     pub failure: Failure,
-    /// What of it is known for certain.
+    /// What is known for certain about it.
     pub found: Found,
 }
 
@@ -43,7 +43,7 @@ pub enum Found {
 /// One session: connects with the first call, and again when the connection has gone. Names are relative to the target.
 #[allow(clippy::missing_errors_doc)] // each may fail by whatever the server says
 pub trait Control: Send {
-    /// Log in, where that has not been done.
+    /// Log in, unless that was done.
     fn connect(&mut self) -> Result<(), Problem>;
     /// Attributes of an object.
     fn stat(&mut self, key: &str) -> Result<Attributes, Problem>;
@@ -59,7 +59,7 @@ pub trait Control: Send {
     fn mkdir(&mut self, key: &str, parents: bool) -> Result<(), Problem>;
     /// Give an object another name.
     fn rename(&mut self, key: &str, to: &str) -> Result<(), Problem>;
-    /// Ask what only this protocol knows, by its own number.
+    /// Send a query of this protocol, by its number.
     fn query(&mut self, code: u16, argument: &str) -> Result<Vec<u8>, Problem>;
     /// The checksum that the server has of a file: its kind and its digits.
     fn checksum(&mut self, key: &str) -> Result<(String, String), Problem>;

@@ -3,7 +3,7 @@
 /// What ended a load. The words are those of `pileup.model.ending.EndingKind`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndingKind {
-    /// It went on to its end.
+    /// It ran to its end.
     #[default]
     Finished,
     /// It was stopped from outside.
@@ -33,7 +33,7 @@ impl EndingKind {
     }
 }
 
-/// How a load ended, with the reason for people: empty where it went on to its end.
+/// How a load ended, with the reason for people: empty if it ran to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
     /// What ended it.

@@ -1,4 +1,4 @@
-//! Where workers wait until all of them are ready to begin, or have said that they never will be.
+//! Where workers wait until all of them are ready to begin, or have given up.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ impl Gate {
         drop(self.open.wait_while(missing, |missing| *missing > 0).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// So many will not arrive.
+    /// This many will not arrive.
     pub fn leave(&self, number: u32) {
         drop(self.count_down(number));
     }

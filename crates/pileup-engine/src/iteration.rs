@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::puller::DEFAULT_CLIENTS;
 use crate::shard::{Ended, Shard, Start};
 
-/// Operation in place of a `checksum` for which the server states none.
+/// Operation in place of a `checksum` for which the server gives none.
 const NOT_STATED: &str = "checksum-not-stated";
 
 /// A program with the numbers of its operations' names.
@@ -43,7 +43,7 @@ impl Prepared {
         Self { program, notes, single, timeout: shard.load().timeout, clients }
     }
 
-    /// What an operation may take.
+    /// The timeout of an operation.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_nanos(self.timeout)
@@ -87,8 +87,8 @@ impl<'a> Iteration<'a> {
         Self { shard, prepared, start, act, open: None, bytes: 0, calls: 0, repeats: 0, key, progress, sum: None }
     }
 
-    /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation is cut off by its timeout: it is ambiguous
-    /// then when a request had left, failed when none had. Without, it ends by itself, and is ambiguous when it took longer.
+    /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation ends at its timeout: it is ambiguous if a
+    /// request was sent, else failed. Without, it ends by itself, and is ambiguous if it took longer.
     pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) {
         let prepared = self.prepared;
         for round in 0..prepared.program.repeat {
@@ -188,9 +188,8 @@ impl<'a> Iteration<'a> {
         result.map_err(Some)
     }
 
-    /// Record the time in which this operation was held back here, as operations of their own; how long it was in all, ns.
-    ///
-    /// What passed begins so much later: its service time is that of the system, its response time has the wait.
+    /// Record the times in which this operation was held back here, as separate operations; return their total, ns.
+    /// A passed operation begins that much later: its service time is that of the system, its response time includes the wait.
     fn record_own_waits(&mut self) -> i64 {
         let mut all = 0;
         for wait in std::mem::take(&mut self.act.own_waits) {
@@ -245,7 +244,8 @@ impl<'a> Iteration<'a> {
     }
 }
 
-/// What to say of an answer whose end did not come in time. The share is reported in tenths, so that alike faults have one text; the row has the bytes.
+/// The message for an answer that was incomplete at the timeout. The share is in tenths, so that similar faults have one text; the row has
+/// the bytes.
 fn cut_short(limit: &str, Incomplete { got, stated, .. }: Incomplete) -> String {
     match stated {
         Some(stated) => {

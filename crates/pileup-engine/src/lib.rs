@@ -1,5 +1,5 @@
-//! The engine: the pull state machine and what carries it out. It names no protocol; clients come through the seam in `client`, what prepares and clears up
-//! through that in `control`.
+//! The engine: the pull state machine and its executors. It names no protocol; clients use the seam in `client`, preparation and clean-up
+//! that in `control`.
 //!
 //! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
 //! and event loops of others) pull from it; `verb` says what each verb does, `iteration` does the steps of a program with a client; `native` starts workers; `press` is the face of it all.

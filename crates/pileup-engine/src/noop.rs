@@ -1,4 +1,4 @@
-//! Nothing at all, or waiting for a known time: what pileup itself costs.
+//! Does nothing, or waits for a known time, to measure the cost of pileup itself.
 
 use pileup_pacer::clock;
 

@@ -29,7 +29,7 @@ pub struct Frame {
     pub phase: Phase,
     /// Iterations begun.
     pub started: u64,
-    /// Due and not begun: told once, when nothing more begins.
+    /// Due and not begun: reported once, when nothing more begins.
     pub missed: u64,
     /// Iterations under way now.
     pub in_flight: u32,
@@ -53,10 +53,10 @@ pub struct Press {
     turnstile: OnceLock<Turnstile>,
     /// Shards of native workers; empty for threads and event loops.
     workers: Mutex<Vec<Arc<Shard>>>,
-    /// Says what shards have told before they were there: the histograms between frames.
+    /// Counts of shards between frames.
     told: Mutex<(Tally, Histogram)>,
     begun: OnceLock<i64>,
-    /// Levels told so far, with when they hold from: for shards that come later.
+    /// Levels so far, with the times from which they apply, for shards that come later.
     levels: Mutex<Vec<(f64, i64)>>,
     /// What failed one after another, over all shards.
     streak: Arc<Streak>,
@@ -111,7 +111,7 @@ impl Press {
         &self.recorder
     }
 
-    /// When the load begins: as told, else now; the same for all who ask.
+    /// When the load begins: as requested, else now; the same for all callers.
     pub(crate) fn begin(&self) -> i64 {
         *self.begun.get_or_init(|| if self.load.start == 0 { clock::now() } else { self.load.start })
     }
@@ -235,7 +235,7 @@ impl Press {
         self.turnstile().shard().operation(start, row)
     }
 
-    /// What an operation that outlives this iteration has from it.
+    /// What a detached operation takes over from this iteration.
     #[must_use]
     pub fn origin(&self, start: &Start) -> Origin {
         let load = self.turnstile().shard().load();
@@ -328,7 +328,7 @@ impl Press {
         self.ring();
     }
 
-    /// Wake who waits and knows of no turnstile; the lock lets nobody fall asleep between looking and waiting.
+    /// Wake waiters that do not use the turnstile; the lock prevents a wake-up from being lost between check and wait.
     fn ring(&self) {
         drop(lock(&self.stopped));
         self.bell.notify_all();

@@ -178,7 +178,7 @@ pub struct Step {
     /// With `span`: this part of it is read, 0 to 1, in pieces of `length` spread over it, ascending; none: one request.
     #[serde(default)]
     pub fraction: Option<f64>,
-    /// Bytes asked for before they are wanted, while an object is read in turn; 0: none; none: as the protocol does by itself.
+    /// Read-ahead: bytes requested in advance in a sequential read; 0: no read-ahead; none: as the protocol does by itself.
     #[serde(default)]
     pub read_ahead: Option<u64>,
     /// Whether the object stays open for the client's next operation on it.
@@ -250,7 +250,7 @@ impl Step {
     }
 }
 
-/// This part of so many places, at least one.
+/// This share of the places, at least one.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // rounded, within the places
 fn part(places: u64, fraction: f64) -> u64 {
     ((places as f64 * fraction.clamp(0.0, 1.0)).round() as u64).clamp(1, places)
@@ -326,7 +326,7 @@ const fn once() -> u64 {
 }
 
 impl Program {
-    /// Check what its types do not say.
+    /// Check what its types do not express.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -1,5 +1,5 @@
-//! The pull state machine: which client begins which iteration, and when. No clock, and no I/O but the file of a replay: it is told the time
-//! and what has ended.
+//! The pull state machine: which client begins which iteration, and when. No clock, and no I/O except the file of a replay: callers pass
+//! the time and what has ended.
 //!
 //! All executors pull from it: native workers, threads, an event loop. Times are ns since the epoch.
 
@@ -45,9 +45,9 @@ pub const DEFAULT_CLIENTS: u32 = 1000;
 
 enum Shape {
     Closed {
-        /// Who is ready when; for equal times, who was so first. Last: whether the load does without this client until then.
+        /// Which client is ready when; for equal times, the first one first. Last: whether the load does not need this client until then.
         ready: BinaryHeap<Reverse<(i64, u64, u32, bool)>>,
-        /// How many clients the load does without now, for a time or for good.
+        /// How many clients the load does not need now, for a time or permanently.
         away: u32,
         /// Clients in all.
         clients: u64,
@@ -73,7 +73,7 @@ enum Shape {
     },
 }
 
-/// So long after the end of an open load what was due before it may still begin, ns: as late as workers wake on a busy machine.
+/// How long after the end of an open load an iteration that was due before may still begin, ns: as late as workers wake on a busy machine.
 const WAKING: i64 = 100_000_000;
 
 /// How many iterations have failed one after another, over all shards of a place.
@@ -193,7 +193,7 @@ impl Puller {
         }
     }
 
-    /// A load whose starts cannot be read on has not ended in order.
+    /// A load whose starts cannot be read any more has not ended normally.
     fn look_for_failure(&mut self) {
         if let Shape::Open { arrivals, .. } = &self.shape
             && let Some(unreadable) = arrivals.unreadable().filter(|_| !self.ending.early())
@@ -245,7 +245,7 @@ impl Puller {
         self.begin(Begin { client, number, intended, stage, new })
     }
 
-    /// Put those aside who are ready and not wanted now.
+    /// Set clients aside that are ready and not needed now.
     fn park(&mut self, now: i64) {
         let Shape::Closed { ready, away, steps: Some(steps), parked, .. } = &mut self.shape else { return };
         while let Some(Reverse((time, turn, client, was_away))) = ready.peek().copied().filter(|first| first.0.0 <= now)
@@ -378,7 +378,7 @@ impl Puller {
         self.failing
     }
 
-    /// Take notice of the time, when nobody asks for work: the load may have ended.
+    /// Update the time when no client asks for work: the load may have ended.
     pub fn look(&mut self, now: i64) {
         if self.stopped.is_none() && self.past(now) {
             self.done(now);

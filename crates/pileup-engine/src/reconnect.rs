@@ -1,8 +1,8 @@
-//! Pauses after connections that could not be made: a server that is down is not hammered, and comes back the sooner.
+//! Pauses after connections that could not be made, so that a server that is down is not overloaded and can recover.
 //!
 //! The first pause of a client is drawn from a tenth to a fifth of the longest, the next from twice that, and so on; from the fourth on they are
 //! drawn from half of the longest to all of it. Drawn from (seed, client, number), so that a run can be done again, and so that clients that were
-//! cut off together do not come back together. One iteration that gets as far as a connection begins again.
+//! cut off together do not come back together. A successful connection starts the series again.
 
 use pileup_schedule::{Load, bits};
 

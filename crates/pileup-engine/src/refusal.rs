@@ -1,4 +1,4 @@
-//! Why a load cannot be pressed, in three parts.
+//! Why a load cannot be run, in three parts.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter, Result};
@@ -11,7 +11,7 @@ use crate::verb::{Names, Verb};
 /// Why the engine does not begin, or change, a load.
 #[derive(Debug)]
 pub enum PressError {
-    /// What came is not JSON of the fields that there are.
+    /// The input is not JSON with the known fields.
     Unread {
         /// What it should be: "the load", "a program for the engine".
         what: &'static str,

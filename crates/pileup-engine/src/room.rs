@@ -1,4 +1,4 @@
-//! Open files for the clients of all loads that this process presses.
+//! Open files for the clients of all loads in this process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -60,7 +60,7 @@ pub struct Ended {
     pub key: u32,
 }
 
-/// What comes of asking for work.
+/// The result of asking for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pull {
     /// Begun: to be done by its client.
@@ -73,7 +73,7 @@ pub enum Pull {
     Done,
 }
 
-/// Room for what ends right at its timeout to say so itself, ns.
+/// Extra time for an operation that ends right at its timeout to report itself, ns.
 const MOMENT: u64 = 100_000_000;
 
 /// Under the lock.
@@ -89,7 +89,7 @@ pub struct State {
     progress: Vec<Option<Arc<Progress>>>,
     counted: Vec<u64>,
     iteration: u32,
-    /// What the last frame has told.
+    /// What the last frame reported.
     told_started: u64,
     told_missed: u64,
 }
@@ -120,7 +120,7 @@ pub struct Shard {
     state: Mutex<State>,
 }
 
-/// The counters of a shard since the last time they were told.
+/// The counters of a shard since the last frame.
 #[derive(Default)]
 pub struct Told {
     /// Iterations begun.
@@ -401,7 +401,7 @@ impl Shard {
         state.local.push(row);
     }
 
-    /// Have clients pause after a connection that could not be made: at most so long, ns; 0: not.
+    /// Make clients pause after a connection that could not be made: at most this long, ns; 0: no pause.
     pub fn set_reconnect_pause(&self, most: u64) {
         self.state().reconnect.set(most);
     }
@@ -508,8 +508,8 @@ impl Shard {
         state.puller.stopped().is_some() && state.puller.under_way() == 0
     }
 
-    /// When what is under way is given up: after nothing more began, each operation of the last iteration may take its timeout, and a
-    /// moment to be told.
+    /// When iterations under way are given up: after nothing more began, each operation of the last iteration may take its timeout, plus a
+    /// moment to be reported.
     pub fn deadline(&self) -> Option<i64> {
         let mut state = self.state();
         state.puller.look(clock::now());
@@ -540,7 +540,7 @@ impl Shard {
         }
     }
 
-    /// Say what happened since the last time: counters, histograms into `tally` and `late`.
+    /// Return what happened since the last call: counters, and histograms in `tally` and `late`.
     pub fn tell(&self, tally: &mut Tally, late: &mut Histogram) -> Told {
         let mut state = self.state();
         self.count_under_way(&mut state);

@@ -9,7 +9,7 @@ use pileup_pacer::{TimerFd, clock, tighten_timers};
 
 use crate::shard::{Pull, Shard, Start};
 
-/// What comes of asking without waiting.
+/// The result of asking without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Begin this: its client has it in hand.
@@ -38,7 +38,7 @@ struct Desk {
     /// Who keeps the time, and until when it sleeps.
     leader: Option<Waiter>,
     until: i64,
-    /// When the descriptor becomes readable, as it was told last; none: not at all.
+    /// When the descriptor becomes readable, as last set; none: not at all.
     armed: Option<i64>,
     done: bool,
 }
@@ -168,8 +168,8 @@ impl Turnstile {
         found
     }
 
-    /// Sleep until something is given; the leader also until something is due. Whoever knows of something earlier than the leader does
-    /// takes its place: the other need not be reported.
+    /// Sleep until something is given; the leader also until something is due. A thread that knows of something earlier than the leader
+    /// takes its place, and need not notify it.
     fn sleep<'a>(mut desk: MutexGuard<'a, Desk>, me: Waiter, bell: &Condvar, pull: Pull) -> MutexGuard<'a, Desk> {
         let until = due(pull);
         if desk.leader.is_none() || until < desk.until {
@@ -184,7 +184,7 @@ impl Turnstile {
         bell.wait_timeout(desk, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// See that somebody is awake when something is due: the leader, or where there is none one of those who wait.
+    /// Make sure that a thread is awake when something is due: the leader, or if there is none, a waiting one.
     fn inform(desk: &mut Desk, pull: Pull) {
         let due = due(pull);
         let who = match desk.leader {
@@ -209,7 +209,7 @@ impl Turnstile {
         }
     }
 
-    /// Make the descriptor readable when there is something to take. What it was told already it need not be told again.
+    /// Make the descriptor readable when there is something to take. It is not set again if it is set already.
     fn set(&self, timer: &TimerFd, desk: &mut Desk, pull: Pull) {
         let wanted = match pull {
             _ if !desk.given.is_empty() => Some(0),
@@ -241,7 +241,7 @@ impl Turnstile {
         self.over.notify_all();
     }
 
-    /// Block until that time, or until somebody says that the load may be over.
+    /// Block until that time, or until notified that the load may be over.
     pub fn wait_over(&self, time: Duration) {
         let desk = self.desk();
         if !self.shard.over() {

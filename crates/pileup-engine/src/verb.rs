@@ -73,7 +73,7 @@ pub enum Makes {
     Folder,
 }
 
-/// What a verb does. Of a request, whose method says it, the most that it may do.
+/// What a verb does. For a request it depends on the method: this is the most that it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Its word in a program.
@@ -90,7 +90,7 @@ pub struct Traits {
     pub makes: Makes,
 }
 
-/// What looks at an object and moves nothing.
+/// Verbs that look at an object and move nothing.
 const LOOKS: Traits = Traits {
     word: "",
     changes: false,
@@ -99,9 +99,9 @@ const LOOKS: Traits = Traits {
     moves: Moves::Nothing,
     makes: Makes::Nothing,
 };
-/// What changes an object.
+/// Verbs that change an object.
 const CHANGES: Traits = Traits { changes: true, ..LOOKS };
-/// What has no object.
+/// Verbs without an object.
 const PLACELESS: Traits = Traits { names: Names::None, ..LOOKS };
 
 impl Verb {

@@ -38,7 +38,7 @@ pub fn pacer() -> Option<Pacer> {
 const OPENING: Duration = Duration::from_secs(10);
 /// Clients that are opened side by side.
 const ABREAST: usize = 64;
-/// What the clients of a worker may take to say good-bye.
+/// How long the clients of a worker may take to disconnect.
 const CLOSING: Duration = Duration::from_millis(200);
 /// Iterations that a client may do before others of its worker get a turn.
 const TURNS: u32 = 8;
@@ -160,7 +160,7 @@ struct Hall<C> {
     resting: i64,
     /// What the worker waits for has changed.
     changed: bool,
-    /// Clients that wait should go home.
+    /// Waiting clients should end.
     closing: bool,
 }
 
@@ -242,7 +242,7 @@ impl<F: Factory> Worker<F> {
         }
     }
 
-    /// See that the worker is awake at that time.
+    /// Make sure that the worker is awake at that time.
     fn wake_worker(&self, until: i64) {
         let mut hall = self.hall.borrow_mut();
         if until >= hall.resting {
@@ -319,7 +319,7 @@ impl<F: Factory> Worker<F> {
         .await
     }
 
-    /// Send all clients home; one that still acts, though its iteration was given up, is dropped.
+    /// End all clients; one that still acts, although its iteration was given up, is dropped.
     async fn dismiss(&self) {
         let (mut tasks, opened) = self.close_hall();
         tasks.extend(opened.into_iter().map(|mut client| spawn_local(async move { client.close().await })));

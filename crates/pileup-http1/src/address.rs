@@ -130,7 +130,7 @@ fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// What stands for itself in a segment of a path (RFC 3986: pchar), and the slash.
+/// Characters that need no escape in a segment of a path (RFC 3986: pchar), and the slash.
 fn is_plain_in_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte)
 }

@@ -16,7 +16,7 @@ use crate::wire::Head;
 /// Most that is read of an answer nobody looks at, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
 
-/// A server as one client holds it: a count of its own, so that clients on several cores do not share one.
+/// A server as one client holds it, with a separate count, so that clients on several cores do not share one.
 pub(crate) type Known = Rc<Arc<Server>>;
 
 /// An answer whose head has come.

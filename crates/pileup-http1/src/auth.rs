@@ -1,4 +1,4 @@
-//! Who we are for the server: a token or a password. Certificates are a matter of TLS.
+//! Credentials for the server: a token or a password. Certificates belong to TLS.
 
 use base64::Engine as _;
 use http::HeaderValue;

@@ -1,4 +1,4 @@
-//! Whether what was read is what it should be: size, content, checksum, a text in it. Piece by piece, nothing is kept.
+//! Checks what was read: size, content, checksum, a text in it. Piece by piece; nothing is kept.
 
 use http::HeaderMap;
 use pileup_engine::client::{Call, Failure};
@@ -79,7 +79,7 @@ impl<'a> Check<'a> {
     /// Take the next piece.
     ///
     /// # Errors
-    /// When more comes than should: there need be no end of it.
+    /// When more comes than expected, which might never end.
     pub fn take(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.got += piece.len() as u64;
         if let Some(expected) = self.expected.filter(|expected| self.got > *expected) {

@@ -14,18 +14,18 @@ use crate::wire::{Head, Wanted, Wire};
 pub(crate) enum NoAnswer {
     /// The request did not leave, or not a byte of an answer came on a connection that had been idle before.
     Stale {
-        /// Whether a byte of the request has left.
+        /// Whether a byte of the request was sent.
         left: bool,
-        /// Whether the server has not read it all the same.
+        /// Whether the server has not read it, although it was sent.
         unread: bool,
-        /// What to say when it is not tried again.
+        /// The failure, if it is not tried again.
         failure: Failure,
     },
     /// Anything else.
     Final(Failure),
 }
 
-/// A connection. Nothing runs beside: it moves only while its client waits on it.
+/// A connection without background tasks: it moves only while its client waits on it.
 pub(crate) struct Link {
     wire: Box<Wire>,
     /// Whether it has carried an exchange before.
@@ -38,7 +38,7 @@ impl Link {
         Self { wire: Box::new(Wire::new(stream)), used: false }
     }
 
-    /// What has come since the last answer: a server that closed the connection has usually told so by then.
+    /// What has come since the last answer: usually it shows whether the server has closed the connection.
     pub(crate) async fn at_rest(&mut self) -> Rest {
         poll_fn(|context| Poll::Ready(self.wire.poll_rest(context))).await
     }
@@ -57,7 +57,7 @@ impl Link {
         .await;
     }
 
-    /// Let go what only a large answer needed.
+    /// Release memory that only a large answer needed.
     pub(crate) fn rest(&mut self) {
         self.wire.rest();
     }

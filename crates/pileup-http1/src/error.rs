@@ -1,4 +1,4 @@
-//! What went wrong, in words that are alike for alike causes: no ports, addresses or object names, so that errors can be counted by text.
+//! Error messages, equal for equal causes: without ports, addresses or object names, so that errors can be counted by text.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(crate) enum Broken {
     Io(io::Error),
 }
 
-/// Most that is shown of what came in place of an answer: enough to know a protocol by, and errors are counted by text.
+/// Most that is shown of what came instead of an answer: enough to recognise a protocol, since errors are counted by text.
 const SHOWN: usize = 16;
 
 impl Broken {

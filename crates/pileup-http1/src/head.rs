@@ -19,7 +19,7 @@ pub(crate) struct Parsed {
     /// Whether a Transfer-Encoding is given, and whether it ends with chunked.
     pub(crate) coded: bool,
     pub(crate) chunked: bool,
-    /// Whether the connection can be kept, and whether the server says that it closes it all the same.
+    /// Whether the connection can be kept, and whether the server announces that it closes it.
     pub(crate) keep: bool,
     pub(crate) closes: bool,
     pub(crate) headers: HeaderMap,
@@ -100,7 +100,7 @@ impl Parsed {
         }
     }
 
-    /// Several that say the same are one (RFC 9110, 8.6); several that differ hide an answer within another.
+    /// Several equal ones count as one (RFC 9110, 8.6); several that differ hide an answer within another.
     fn length(&mut self, value: &[u8]) -> Result<(), Broken> {
         for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
             let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);

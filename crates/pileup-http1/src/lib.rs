@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a protocol above it needs it: requests that load generators send, one connection for each virtual client and server.
+//! HTTP/1.1 for protocols above it: requests of load generators, one connection for each client and server.
 //!
 //! What is above makes a [`Request`] of each operation, asks for it through the [`Session`] of its client, judges the [`Answer`], takes its
 //! body in (with [`Reading`] where it is an object) and gives the answer back: [`Session::keep`]. A [`Site`] is a target, made of its

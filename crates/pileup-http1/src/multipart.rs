@@ -14,7 +14,7 @@ pub(crate) struct Span {
     pub(crate) first: u64,
     /// The last: it counts.
     pub(crate) last: u64,
-    /// Size of the whole object, when it is told.
+    /// Size of the whole object, if known.
     pub(crate) total: Option<u64>,
 }
 

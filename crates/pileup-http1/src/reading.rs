@@ -20,7 +20,7 @@ const RANGES: u64 = 4096;
 pub struct Reading {
     /// What the next request asks for, where it is not the whole.
     parts: Vec<Range>,
-    /// Size of the object, once an answer has told it.
+    /// Size of the object, once an answer has it.
     total: Option<u64>,
     /// Sum of what has been read so far, where it is wanted.
     sum: Option<Adler32>,
@@ -45,7 +45,7 @@ impl Reading {
         self.parts.first().copied()
     }
 
-    /// Size of the object, bytes, once an answer has told it.
+    /// Size of the object, bytes, once an answer has it.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         self.total
@@ -108,8 +108,8 @@ impl Reading {
 }
 
 /// Read an object as its step says: one range or several, each by itself, in parts as large as its buffer, or some in one request. `client` and
-/// `turn` are what the ranges are drawn from. `ask` does one request for these parts, for the whole object where there are none, and says how
-/// many bytes the object has, once an answer has told it.
+/// `turn` are what the ranges are drawn from. `ask` does one request for these parts, for the whole object where there are none, and
+/// returns how many bytes the object has, once an answer has it.
 ///
 /// # Errors
 /// The first of `ask`, or a step that cannot be asked for over HTTP.

@@ -16,7 +16,7 @@ pub struct Request<'a> {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// What is sent.
     pub body: Body,
-    /// Id of the operation's row, told to the server in `X-Pileup-Id`.
+    /// Id of the operation's row, sent to the server in `X-Pileup-Id`.
     pub id: u64,
     /// Whether the Adler-32 of the body is wanted: `Session::sent_sum`.
     pub sums: bool,

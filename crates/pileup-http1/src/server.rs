@@ -1,4 +1,4 @@
-//! Servers: the target's own, and those that it sends its clients to; what each of them is reported, and how it is reached.
+//! Servers: the target's own, and those that it sends its clients to; what is sent to each of them, and how it is reached.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,9 +38,9 @@ pub(crate) struct Server {
     pub(crate) headers: HeaderMap,
     /// The same as they are written.
     pub(crate) written: Vec<u8>,
-    /// The token, where it may be reported.
+    /// The token, if it may be sent.
     token: Option<Arc<Token>>,
-    /// What signs requests, where that may be seen.
+    /// What signs requests, if signatures may be sent.
     pub(crate) signer: Option<Arc<dyn Sign>>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Servers {
     own: HeaderMap,
     token: Option<Arc<Token>>,
     signer: Option<Arc<dyn Sign>>,
-    /// Hosts that credentials may be told to beside the target's own, as `host` or `host:port`.
+    /// Hosts that may get the credentials in addition to the target's own, as `host` or `host:port`.
     trusted: Vec<String>,
     files: [Option<PathBuf>; 3],
     resume: bool,
@@ -176,7 +176,7 @@ impl Servers {
         })
     }
 
-    /// Whether a server may know who we are: the target itself, and whom the user names, never unencrypted over a network.
+    /// Whether a server may get the credentials: the target itself, and hosts that the user names, never unencrypted over a network.
     fn is_confided(&self, address: &Address) -> bool {
         let named = |name: &String| {
             let host = address.host.to_ascii_lowercase();

@@ -26,13 +26,13 @@ const PATH: usize = 64 * 1024;
 /// Most connections that a client keeps, each to another server.
 const KEPT: usize = 8;
 
-/// One virtual client of a target: it has at most one connection to each server, and nobody else uses those.
+/// One client of a target: it has at most one connection to each server, which no other client uses.
 pub struct Session {
     site: Arc<Site>,
     number: u32,
     home: Known,
     links: Vec<(Known, Link)>,
-    /// Whether something has come on a connection at rest that nobody has asked for.
+    /// Whether something unexpected has come on an idle connection.
     unasked: bool,
     /// About the body that is being sent.
     sent: Rc<Cell<Notes>>,
@@ -86,10 +86,10 @@ impl Session {
         self.sent.get().sum
     }
 
-    /// Say once whether a server has sent something that nobody had asked for, since this was asked last.
+    /// Report once whether a server has sent something unexpected since the last call.
     ///
     /// # Errors
-    /// When one has: the operation at hand has had a connection that is not in order.
+    /// When one has: the connection of the current operation is faulty.
     pub fn settle(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.unasked) { Err(error::surplus_before()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! What a target over HTTP is reported.
+//! Settings of a target over HTTP.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub struct Settings {
     pub redirect_writes: bool,
 }
 
-/// When a server is asked whether it will have a body (`Expect: 100-continue`).
+/// When a server is asked whether it accepts a body (`Expect: 100-continue`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {

@@ -9,7 +9,7 @@ use crate::server::{Server, Servers};
 use crate::settings::{Expect, Settings};
 use crate::sign::Sign;
 
-/// Before it is sent a body that is larger than this is asked for (RFC 9110, 10.1.1), as curl does: a server may want it elsewhere.
+/// The server is asked before a body larger than this is sent (RFC 9110, 10.1.1), as curl does: it may redirect the request.
 const LARGE: u64 = 1 << 20;
 
 /// What all clients of a target have in common.

@@ -36,7 +36,7 @@ const IDLE: usize = 16 * 1024;
 /// How an answer begins that says that no request has come, but for its minor version.
 const LATE: &[u8; 12] = b"HTTP/1.? 408";
 
-/// How long a server that was asked may stay silent before the body is sent all the same, as curl does.
+/// How long to wait for the server's answer before the body is sent without it, as curl does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is looked at of the head of an answer.
@@ -233,7 +233,7 @@ impl<S: Duplex> Wire<S> {
         self.outgoing.waits.as_ref().map(|_| self.outgoing.asked)
     }
 
-    /// The time in which the body was held back for nothing, told once: (begin, end) in ns since the epoch.
+    /// The time in which the body was held back in vain, reported once: (begin, end) in ns since the epoch.
     pub(crate) fn take_wait(&mut self) -> Option<(i64, i64)> {
         self.outgoing.unheard.take().map(|end| (self.outgoing.asked, end))
     }
@@ -261,7 +261,7 @@ impl<S: Duplex> Wire<S> {
         matches!(self.body, Body::Sized(0)) && self.begin < self.end
     }
 
-    /// Take leave: read what nobody has looked at (a close would be a reset else), and say that nothing more comes.
+    /// End the connection: read what is left (otherwise a close would be a reset), and signal that nothing more comes.
     pub(crate) fn end(&mut self, context: &mut Context<'_>) {
         let mut unread = [0; FIRST];
         let _ = Pin::new(&mut self.stream).poll_read(context, &mut ReadBuf::new(&mut unread));

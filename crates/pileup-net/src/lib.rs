@@ -1,4 +1,4 @@
-//! What the clients of all protocols have below them: names and addresses, TCP, TLS, and words for what goes wrong there.
+//! What the clients of all protocols share: names and addresses, TCP, TLS, and error messages.
 //!
 //! It knows no protocol and nothing of the engine.
 

@@ -1,4 +1,4 @@
-//! Whom we believe, and who we are: TLS with own or the system's CA certificates, and a client certificate.
+//! TLS: trust in given or the system's CA certificates, and a client certificate.
 
 use std::path::Path;
 use std::sync::Arc;

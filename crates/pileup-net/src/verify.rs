@@ -1,4 +1,4 @@
-//! Whether a server's certificate is believed: by CA certificates, by its fingerprint, or without looking.
+//! Whether a server's certificate is trusted: by CA certificates, by its fingerprint, or without a check.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use crate::certificate::{Described, digest};
 use crate::unusable::Unusable;
 
-/// By what a certificate is believed.
+/// Why a certificate is trusted.
 #[derive(Debug)]
 enum By {
     /// CA certificates; one of those given may itself be the server's.
@@ -31,7 +31,7 @@ pub(crate) struct Judge {
     provider: Arc<CryptoProvider>,
 }
 
-/// Why a certificate is not believed, and which one it is.
+/// Why a certificate is not trusted, and which one it is.
 #[derive(Debug)]
 pub(crate) struct Untrusted {
     /// Why; none: it is another than the one pinned.

@@ -1,4 +1,4 @@
-//! What went wrong below a protocol, in words that are alike for alike causes: no ports or addresses, so that errors can be counted by text.
+//! Error messages below a protocol, equal for equal causes: without ports or addresses, so that errors can be counted by text.
 
 use std::error::Error as StdError;
 use std::io;

@@ -40,8 +40,8 @@ pub fn offset() -> i64 {
     utc() + SHIFT.load(Ordering::Relaxed)
 }
 
-/// Move the clock of this process for good, by so many ns beyond what it was moved before. Who sleeps already keeps the instant that it was
-/// given by the old clock: for the time before a load, not for the middle of one.
+/// Move the clock of this process permanently, by so many ns more than before. Who sleeps already keeps the instant that it was given by
+/// the old clock: for the time before a load, not for the middle of one.
 pub fn shift(ns: i64) {
     SHIFT.fetch_add(ns, Ordering::Relaxed);
 }

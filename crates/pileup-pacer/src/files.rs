@@ -26,7 +26,7 @@ pub fn allow_files(wanted: u64) -> u64 {
 /// Make room for so many open files, all in all. They must be allowed.
 ///
 /// # Errors
-/// When the room cannot be made: files are opened all the same, as long as they are allowed.
+/// When the room cannot be made. Files can still be opened, up to the limit.
 pub fn make_room(files: u64) -> io::Result<()> {
     let any = File::open("/dev/null")?;
     let last = libc::c_int::try_from(files.saturating_sub(1)).unwrap_or(libc::c_int::MAX);

@@ -1,4 +1,4 @@
-//! What lies below a folder: the system itself resolves every path there (openat2), so that no link and no race leads out of it.
+//! Files below a folder: the kernel resolves every path there (openat2), so that no link and no race leads out of it.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsStr};

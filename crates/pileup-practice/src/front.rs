@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// What all kinds of servers are reported.
+/// Settings of all kinds of servers.
 #[derive(Clone, Deserialize)]
 #[serde(default)]
 pub(crate) struct Front {
@@ -27,7 +27,7 @@ pub(crate) struct Front {
     pub(crate) bandwidth: Option<f64>,
     /// What the draws follow from.
     pub(crate) seed: u64,
-    /// What goes wrong on purpose.
+    /// Faults to inject.
     pub(crate) faults: Vec<Fault>,
     /// File for a line per request.
     pub(crate) log: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub(crate) struct Tls {
     pub(crate) client_ca: Option<PathBuf>,
 }
 
-/// What goes wrong.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {

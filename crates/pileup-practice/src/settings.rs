@@ -1,4 +1,4 @@
-//! What the practice storage is reported: JSON, checked before anything starts.
+//! Settings of the practice storage: JSON, checked before anything starts.
 
 use pileup_schedule::Law;
 use serde::Deserialize;

@@ -81,7 +81,7 @@ impl Turn {
 /// The request at hand of a connection.
 pub(crate) type Current = Rc<RefCell<Option<Rc<Turn>>>>;
 
-/// A stream that tells the request at hand what becomes of its answer.
+/// A stream that informs the current request about the progress of its answer.
 pub(crate) struct Wire<S> {
     stream: S,
     current: Current,

@@ -36,7 +36,7 @@ impl Judged {
         &self.inner
     }
 
-    /// Have exceptions judged by this; all clients of a load have the same test on the same targets: the first one told will do.
+    /// Set what judges exceptions; all clients of a load have the same test and targets, so the first one is used.
     pub fn judge_by(&self, judge: Py<PyAny>) {
         let _ = self.judge.set(judge);
     }

@@ -27,7 +27,7 @@ fn now() -> i64 {
     pileup_pacer::clock::now()
 }
 
-/// Move this process's clock for good.
+/// Move this process's clock permanently.
 #[pyfunction]
 fn shift_clock(ns: i64) {
     pileup_pacer::clock::shift(ns);

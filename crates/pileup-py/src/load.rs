@@ -1,4 +1,4 @@
-//! What a load comes to, for Python: the arithmetic by which it is pressed.
+//! The totals of a load, for Python: the same arithmetic as in a run.
 
 use pileup_engine::refusal::PressError;
 use pileup_engine::shard::phase_of;

@@ -5,7 +5,7 @@ use std::fmt;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 
-/// Longest time told apart, ns: longer ones count as this.
+/// Longest time, ns: longer ones count as this.
 pub const LONGEST: u64 = 2 * 24 * 3600 * 1_000_000_000;
 const DIGITS: u8 = 3;
 const COOKIE: u32 = 0x1c84_9313;

@@ -1,5 +1,5 @@
-//! Asynchronous operations (a job, a recall): open under a name and a key, ended by whoever hears of it. They
-//! hold no client and no thread; each becomes one row when it ends.
+//! Asynchronous operations (a job, a recall): opened with a name and a key, ended later by these. They hold no client and no thread; each
+//! becomes one row when it ends.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::local::Local;
 use crate::row::{Cause, Outcome, Phase, Row};
 use crate::tally::{Tally, TallyRow};
 
-/// What an open operation is said to have been when nobody has ended it.
+/// The message of an operation that was never ended.
 const UNFINISHED: &str = "still open at the end";
 
 /// The iteration that began an operation: what its row has from there.

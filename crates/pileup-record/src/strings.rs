@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 /// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
 pub const REMEMBERED: usize = 65_536;
-/// How many names of operations are told apart; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
+/// Most names of operations; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
 pub const NAMES: usize = 4096;
-/// How many sets of labels are told apart in one case; those that come later are counted together as `OTHER_LABELS`.
+/// Most sets of labels in one case; further ones are counted together as `OTHER_LABELS`.
 pub const LABELS: usize = 1000;
 /// The same over all cases of a place.
 const ALL_LABELS: usize = 65_536;

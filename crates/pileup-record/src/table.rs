@@ -23,7 +23,7 @@ impl Sink for File {
     }
 }
 
-/// Appends blocks; a block that cannot be written whole is taken back.
+/// Appends blocks; a block that cannot be written completely is removed again.
 pub struct TableWriter {
     sink: Box<dyn Sink>,
     length: u64,

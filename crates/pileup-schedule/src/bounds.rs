@@ -1,4 +1,4 @@
-//! What a load comes to by its own words, for plans and for the account of a place that was lost.
+//! The totals of a load by its own settings, for plans and for the counts of a lost place.
 
 use crate::load::Load;
 use crate::plateau;

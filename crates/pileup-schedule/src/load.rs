@@ -1,4 +1,4 @@
-//! The load as the engine is told it (docs/engine.md).
+//! The load as the input of the engine (docs/engine.md).
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -111,7 +111,7 @@ impl Load {
         }
     }
 
-    /// The highest level it is ever told; none where its level cannot be changed.
+    /// The highest level that it may get; none if its level cannot be changed.
     #[must_use]
     pub fn steered(&self) -> Option<f64> {
         self.shapes.steered.map(|highest| highest.0)
@@ -234,7 +234,7 @@ impl Load {
     }
 }
 
-/// A load that cannot be pressed.
+/// A load that cannot be run.
 #[derive(Debug)]
 pub struct LoadError {
     /// Name of its case.

@@ -49,7 +49,7 @@ pub struct XrootClient {
     pub(crate) turn: u64,
     sessions: Vec<Session>,
     kept: Option<Kept>,
-    /// Whether something has come on a session at rest that nobody has asked for.
+    /// Whether something unexpected has come on an idle session.
     pub(crate) unasked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What went wrong, in words that are alike for alike causes: no ports, addresses or object names, so that errors can be counted by text.
+//! Error messages, equal for equal causes: without ports, addresses or object names, so that errors can be counted by text.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use pileup_net::words;
 
 use crate::wire::Broken;
 
-/// Why something did not come off.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// Class and words.

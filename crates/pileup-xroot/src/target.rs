@@ -124,7 +124,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Whom to believe there: at home, or at the place of a redirect.
+    /// The trust settings there: for the target itself, or for a redirect.
     ///
     /// # Errors
     /// When the CA files cannot be read, in three parts.

@@ -14,7 +14,7 @@ use super::tell;
 /// After so many delegations those that have expired are let go of.
 const TIDY: u64 = 4096;
 
-/// Who is known, and what was handed over.
+/// Known users, and their delegations.
 #[derive(Default)]
 pub(crate) struct Delegations {
     all: HashMap<u64, Delegation>,
@@ -94,13 +94,13 @@ impl Delegations {
         Ok(tell::delegation(id, expires, &known.user))
     }
 
-    /// Take one back; whether it was there.
+    /// Revoke one; whether it existed.
     pub(crate) fn revoke(&mut self, body: &[u8]) -> Result<Answer, Trouble> {
         let asked: Revoked = json(body, "{\"id\"}")?;
         Ok(tell::number("revoked", usize::from(self.all.remove(&asked.id).is_some())))
     }
 
-    /// Make somebody known; how many are known now.
+    /// Register a user; return how many there are now.
     pub(crate) fn introduce(&mut self, body: &[u8]) -> Result<Answer, Trouble> {
         let asked: Introduced = json(body, "{\"user\"}")?;
         name(&asked.user)?;

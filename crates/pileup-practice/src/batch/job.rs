@@ -55,7 +55,7 @@ pub(crate) struct Wanted {
     pub(crate) duration: u64,
     #[serde(default)]
     pub(crate) user: Option<String>,
-    /// Id of credentials handed over before.
+    /// Id of a delegation.
     #[serde(default)]
     pub(crate) delegation: Option<u64>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Job {
     pub(crate) changed: u64,
 }
 
-/// What is told about a job.
+/// A job in an answer.
 #[derive(Serialize)]
 pub(crate) struct Told<'a> {
     id: u64,

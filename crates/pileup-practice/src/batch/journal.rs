@@ -104,7 +104,7 @@ fn fields(line: &str) -> Option<Vec<String>> {
     if quoted { None } else { Some(found) }
 }
 
-/// The file. What happened is written at once, before any answer that tells it: a server that is killed has said nothing that is not there.
+/// The file. Events are written at once, before the answer: a server that is killed has answered nothing that is not in the file.
 #[derive(Default)]
 pub(crate) struct Journal {
     gathered: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the practice batch system is reported: JSON, checked before anything starts.
+//! Settings of the practice batch system: JSON, checked before anything starts.
 
 use std::path::PathBuf;
 

@@ -96,7 +96,7 @@ impl System {
         }
     }
 
-    /// Let something happen again that a journal tells.
+    /// Replay an event of a journal.
     pub(crate) fn replay(&mut self, time: i64, event: &Event) {
         self.replaying = true;
         match event {
@@ -275,7 +275,7 @@ impl System {
         }
     }
 
-    /// The answer that tells these ids has left.
+    /// The answer with these ids was sent.
     pub(crate) fn acknowledge(&mut self, time: i64, ids: &[u64]) {
         for id in ids {
             self.note(time, &Event::Acknowledged(*id));

@@ -3,7 +3,7 @@
 use super::shape::Shape;
 use crate::told::{Kind, Told, Wrong};
 
-/// What a load is that no other shape is told of.
+/// The default shape of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flat;
 

@@ -45,7 +45,7 @@ pub trait Shape: Debug {
         Some(time)
     }
 
-    /// What the times of its iterations are looked up in, where they are not a arithmetic.
+    /// What the times of its iterations are looked up in, where they are not arithmetic.
     fn starts(&self) -> Option<Starts> {
         None
     }
