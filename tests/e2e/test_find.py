@@ -89,8 +89,7 @@ def test_a_search_whose_trials_tell_nothing_is_unknown(tmp_path: Path) -> None:
     case = _read_case(tmp_path / run_folder(done))
     assert case["outcome"] == "unknown"
     assert (
-        "no trial showed whether p99.9(read.response) < 50 ms, at most 1 % not passed holds: too few"
-        in case["reason"]
+        "no trial showed whether p99.9(read.response) < 50 ms, at most 1 % not passed holds: too few" in case["reason"]
     )
 
 
