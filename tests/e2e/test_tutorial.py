@@ -1,6 +1,6 @@
 """Every file and every command of the tutorial, in order, in one folder: each does and prints what the page says.
 
-Blocks are told apart by the word behind their language: `file=` and `append=` are written, `part=` is in a file,
+Blocks are distinguished by the word behind their language: `file=` and `append=` are written, `part=` is in a file,
 `console` is typed: a `$` before each command, below it what it prints (`…` is anything). `sh` is looked at below.
 """
 

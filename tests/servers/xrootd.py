@@ -72,7 +72,7 @@ class Xrootd:
 
     @property
     def token_file(self) -> str:
-        """File with a token that it lets in, empty where anybody may come in."""
+        """File with a token that it accepts, empty where anybody may come in."""
         return self.supervisor.credentials(NAME).get("token_file", "")
 
     @property

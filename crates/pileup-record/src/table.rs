@@ -12,7 +12,7 @@ const STRINGS: u32 = 2;
 
 /// Where a table goes: a file, or something that fails in a test.
 pub trait Sink: Write + Send {
-    /// Take back everything from this position on.
+    /// Cut off everything from this position on.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 

@@ -63,7 +63,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
         if intent.problem:
             yield "journal", intent.problem
         elif not _kept(intent.entry):
-            yield "journal", f"entry {intent.number} ({intent.what}) was never closed: `pileup clean` puts it right"
+            yield "journal", f"entry {intent.number} ({intent.what}) was never closed: `pileup clean` cleans it up"
     if any(path.endswith(".parquet") for path, _ in torn):
         return
     try:

@@ -35,7 +35,7 @@ KEPT = 4 << 10
 
 
 SSH_FAILED = 255
-"""Code of an ssh that did not reach the host, or was not let in; any other is that of the program there."""
+"""Code of an ssh that did not reach the host, or was refused by it; any other is that of the program there."""
 
 
 class NoPileup(TargetError):

@@ -226,7 +226,7 @@ class ClaimRow:
     """Name of the job, which no other has; of a delegation the user."""
     id: str = ""
     what: str = "job"
-    """"job"; "delegation" for credentials handed over or renewed, "revoked" for such that were taken back."""
+    """"job"; "delegation" for credentials handed over or renewed, "revoked" for revoked ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class TableWriter:
         """Append rows whose string `columns` hold positions in `texts`, counted from 1; 0 is the empty string.
 
         Every append is whole in itself: its rows use no string of an earlier one, so reading may begin at any of them.
-        Raises RecordError when the disk refuses; what was written of it is taken back.
+        Raises RecordError when the disk refuses; what was written of it is cut off again.
         """
         with self._lock:
             kept = rows.copy()

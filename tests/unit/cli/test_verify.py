@@ -199,7 +199,7 @@ def test_what_was_left_open_and_torn_lines_are_named(tmp_path):
     assert "journal: entry 3 (server) was never closed" in found
     assert f"entry {kept}" not in found
     assert "setting" not in found
-    assert "events/events.jsonl: line 3 is torn" in found
+    assert "events/events.jsonl: line 3 is incomplete or not a JSON object" in found
 
 
 def test_events_and_verdicts_are_held_against_run_json(tmp_path):

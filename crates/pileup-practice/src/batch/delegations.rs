@@ -163,7 +163,7 @@ mod tests {
         assert!(all.admit(&wanted(None, Some(1)), 19).is_err(), "expired");
         assert!(all.answer(br#"{"lifetime": 9, "id": 1}"#, 19).is_err(), "too late");
         assert_eq!(all.revoke(br#"{"id": 1}"#).unwrap().status(), 200);
-        assert!(all.admit(&wanted(None, Some(1)), 11).is_err(), "taken back");
+        assert!(all.admit(&wanted(None, Some(1)), 11).is_err(), "revoked");
         assert_eq!(all.revoke(br#"{"id": 1}"#).unwrap().status(), 200, "twice is fine");
     }
 

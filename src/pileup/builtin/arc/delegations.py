@@ -11,7 +11,7 @@ from pileup.plugin.batch import Delegation
 
 
 class Delegations:
-    """Makes, renews and takes back delegations of users."""
+    """Makes, renews and revokes delegations of users."""
 
     def __init__(self, users: Users) -> None:
         self._users = users

@@ -117,7 +117,7 @@ class ArcTarget(BatchTarget):
         return Delegations(self.users)
 
     def probe(self) -> str:
-        """Ask for the versions of its interface, and whether we are let in."""
+        """Ask for the versions of its interface, and whether we have access."""
         rest = self.users.rest("")
         try:
             versions = rest.versions()

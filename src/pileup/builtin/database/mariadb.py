@@ -35,7 +35,7 @@ class MariadbParts:
 def mariadb_parts(statements: str, arguments: Iterable[str] = ()) -> MariadbParts:
     """Return the parts of a private MariaDB that listens at the unix socket SOCKET alone, and lets `root` in there.
 
-    `statements` (SQL, each on one line, ended by a semicolon) are run at each start before anybody is let in, so they
+    `statements` (SQL, each on one line, ended by a semicolon) are run at each start before anybody can connect, so they
     should say IF NOT EXISTS; `arguments` are further words of its command line. The folder of the socket is its user's
     alone, so that nobody else comes in. Raises ValueError when this machine lacks MariaDB.
     """

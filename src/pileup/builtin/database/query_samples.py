@@ -26,7 +26,7 @@ class Shape:
 
 
 def samples_of(columns: Sequence[str], rows: Sequence[Row], shape: Shape, units: Mapping[str, str]) -> Iterator[Sample]:
-    """Yield the samples of an answer. Raises PluginError when its rows cannot be told apart or hold no numbers."""
+    """Yield the samples of an answer. Raises PluginError when its rows cannot be distinguished or hold no numbers."""
     labels = _labels(columns, rows, shape)
     values = [at for at in range(len(columns)) if at not in labels]
     if not values:

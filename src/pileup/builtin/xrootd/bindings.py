@@ -77,7 +77,7 @@ TRUSTED: set[str] = set()
 
 
 class XrootdBindings(ProgramClient):
-    """A session of the official bindings, told apart from others by its user name.
+    """A session of the official bindings, distinguished from others by its user name.
 
     Calls block without the interpreter's lock; the library looks at its timeouts once a second.
     """

@@ -13,7 +13,7 @@ INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
 QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
 DASHES = {"p50": [1, 0], "p90": [6, 3], "p99": [2, 2]}
-"""Quantiles are told apart without their colours, too."""
+"""Quantiles can be distinguished without their colours, too."""
 NUMBER = ",.12~r"
 """Format of plain numbers on axes: 3,160 and 0.8."""
 HEIGHT = 150

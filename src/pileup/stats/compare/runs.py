@@ -104,7 +104,7 @@ def _level(case: CaseResult) -> Figure:
 
 def _key(case: CaseResult, operation: OperationResult) -> Key:
     # A test that ends some iterations under another name has several rows of iterations: the first speaks for itself,
-    # the others are told apart by their names.
+    # the others are distinguished by their names.
     name = "" if operation.iteration and operation is case.iterations else operation.operation
     return case.test or case.name, name_of(case.point), name
 

@@ -1,4 +1,4 @@
-"""Users, and credentials handed over, renewed and taken back, on the practice batch system."""
+"""Users, and credentials handed over, renewed and revoked, on the practice batch system."""
 
 from pathlib import Path
 from typing import Any

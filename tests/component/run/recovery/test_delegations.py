@@ -1,4 +1,4 @@
-"""Credentials that a crashed run has left on a system that is not its own are taken back, each once."""
+"""Credentials that a crashed run has left on a system that is not its own are revoked, each once."""
 
 from dataclasses import replace
 from pathlib import Path
