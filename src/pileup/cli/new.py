@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
@@ -28,7 +29,15 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
 LONGEST = 50
 
 
-@click.command("new")
+@click.command(
+    "new",
+    cls=Command,
+    examples=[
+        ("a suite that runs as it is", "pileup new suite copy-stress"),
+        ("a test in Python, with a suite that uses it", "pileup new test list-folder"),
+    ],
+    page="plugins.md",
+)
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
 @click.option(
@@ -36,9 +45,9 @@ LONGEST = 50
 )
 @click.option("--log", is_flag=True, help="With monitor: one that reads a log.")
 def command(kind: str, name: str, out: Path, log: bool) -> None:
-    """Create a working plug-in or suite called NAME.
+    """Create a working suite or plug-in.
 
-    A plug-in comes with a test of its own and a suite that uses it.
+    It is called NAME, and runs as it is. A plug-in comes with a test of its own and a suite that uses it.
 
     A package is a folder that pip installs, with a target, a test and a monitor, which `pileup list` then shows.
     Existing files are never overwritten. docs/plugins.md has more.

@@ -23,6 +23,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pileup.model.exits import ExitCode
+from pileup.model.problem_codes import ProblemCode
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file."""
+
+    file: str
+    line: int
+    column: int
+    source: str = ""
+    """The line itself; empty where it holds a secret, or cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,9 @@ class Problem:
     what: str
     expected: str = ""
     hint: str = ""
+    code: ProblemCode = ProblemCode.WRONG_VALUE
+    place: Place | None = None
+    """None for a value from the command line."""
 
     @property
     def text(self) -> str:
@@ -76,6 +91,11 @@ class SuiteError(PileupError):
     """The suite is wrong; `problems` lists every mistake found, in the order of the file."""
 
     exit_code = ExitCode.SUITE_INVALID
+    about: ClassVar[str] = "the suite"
+    """What is wrong, as messages call it."""
+    remedy: ClassVar[str] = (
+        "fix the file; `pileup describe suite` lists the allowed keys, `pileup describe CODE` explains a [code]"
+    )
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems

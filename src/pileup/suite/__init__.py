@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, kinds, overrides
 from pileup.suite.bind import bind
@@ -27,6 +28,7 @@ from pileup.suite.rules.references import check, monitor_name
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets, secret_options
+from pileup.suite.source_lines import shown_lines
 from pileup.suite.static_plugins import without_import
 from pileup.suite.unset import leave_out
 from pileup.suite.variants import Key, ScannedTrees, Variants, fill
@@ -64,14 +66,19 @@ def _uncollected() -> Iterator[None]:
 
 def _load(path: Path, values: Values[str, str], problems: Problems, records: bool, imports: bool) -> Plan | None:
     data = read_file(path, problems)
-    tree = None if data is None else read_tree(data, path.suffix, problems)
-    if data is None or tree is None:
+    if data is None:
         return None
-    moved = overrides.apply(tree, values, problems)
-    together = couple(tree, problems)
-    scanned = fill(tree, together, values, moved, problems)
+    problems.lines = lambda: shown_lines(data, None, path.parent)
+    tree = read_tree(data, path.suffix, problems)
+    if tree is None:
+        return None
+    moved = overrides.apply(tree, values, problems.of(ProblemCode.SET))
+    together = couple(tree, problems.of(ProblemCode.SCAN))
+    scanned = fill(tree, together, values, moved, problems.of(ProblemCode.VARIABLE))
     for each in scanned.trees:
         kinds.complete(each.tree)
+    filled = scanned.trees[0].tree if scanned.trees else None
+    problems.lines = lambda: shown_lines(data, filled, path.absolute().parent)
     given = _Given(path, data, values, moved, together)
     with nullcontext() if imports else without_import(scanned.trees[0].tree):
         return _planned(given, scanned, problems, Replays(path.absolute().parent, records))
@@ -106,13 +113,18 @@ def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: 
     tree = scanned.trees[0].tree
     secrets = Secrets(tree, secret_options(tree, folder))
     for at in (*secrets.scanned, *secrets.places_of(scanned.names)):
-        problems.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
+        problems.add(
+            at,
+            "a secret is a value of a scan, and the points of a scan are in the record",
+            SCANNED,
+            code=ProblemCode.SECRET,
+        )
     variants = Variants(scanned.names, {key: _complete(each, folder, secrets) for key, each in suites.items()})
     suite = next(iter(variants.suites.values()))
     lost = (*uncovered(suite, folder, given.moved), *unset, *scanned.uncovered)
     for place, name, why in blind(suite, lost):
         told = f"the load of test {shown(name)} is steered by a monitor that cannot measure here"
-        problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
+        problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why, code=ProblemCode.LOAD)
     if problems:
         return None
     empty = Plan(
@@ -131,9 +143,9 @@ def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: 
     try:
         plan = make_plan(empty, replays, variants)
     except ValueError as problem:  # problems that no single axis of the scan shows
-        problems.add(where(tree, ("scan",), key=True), *parts(str(problem)))
+        problems.add(where(tree, ("scan",), key=True), *parts(str(problem)), code=ProblemCode.SCAN)
         return None
-    check_limits(plan, tree, problems)
+    check_limits(plan, tree, problems.of(ProblemCode.OVER_LIMIT))
     return plan
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from pileup.model.errors import RecordError
 from pileup.model.loads.load import Load
 from pileup.model.loads.replay import Starts
+from pileup.model.problem_codes import ProblemCode
 from pileup.record import starts
 from pileup.record.starts import ReplayStarts
 from pileup.suite.bind import Draft
@@ -47,4 +48,4 @@ def check_replays(draft: Draft, replays: Replays, problems: Problems) -> None:
             replays.of(test.spec.load)
         except RecordError as problem:
             at = where(test.node, ("load", "replay"))
-            problems.add(at, f"`replay`: {problem.what}", problem.expected, problem.hint)
+            problems.add(at, f"`replay`: {problem.what}", problem.expected, problem.hint, code=ProblemCode.LOAD)

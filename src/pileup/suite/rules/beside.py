@@ -52,7 +52,7 @@ class BesideRules:
         elif main is None:
             if name not in self._names:
                 others = [each for each in self._names if each != test.spec.name]
-                self._problems.add(at, f"there is no test {shown(name)}", near(name, others))
+                self._problems.unknown(at, "test", name, others)
         elif main.spec.with_:
             self._problems.add(at, f"{shown(name)} is itself a role", "a test that has a load of its own end")
         elif self._needs(name, test.spec.name):
@@ -83,7 +83,7 @@ class BesideRules:
         name, _, process = (fault.target or "").partition(".")
         if fault.target is not None and name not in self._draft.names("targets"):
             at = where(node, ("target",))
-            self._problems.add(at, f"there is no target {shown(name)}", near(name, targets))
+            self._problems.unknown(at, "target", name, targets)
         elif name in targets and fault.do != "command" and self._attached(targets[name].spec):
             pass  # it does not apply: names in it cannot be checked here
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
@@ -98,7 +98,7 @@ class BesideRules:
         for number, name in enumerate(fault.during):
             if name not in self._names:
                 at = where(node, ("during", number))
-                self._problems.add(at, f"there is no test {shown(name)}", near(name, self._names))
+                self._problems.unknown(at, "test", name, self._names)
         if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
             self._problems.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
 
