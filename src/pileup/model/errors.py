@@ -4,6 +4,7 @@ PileupError
 ├── UsageError           the command line is wrong (exit 2)
 ├── SuiteError           the suite file is wrong; carries every problem found (exit 3)
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
+│   └── UnknownPluginError   there is none of that name
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be written (exit 70)
 │   ├── NotARun          what was named is not a run folder, or not one that fits (exit 2)
@@ -106,6 +107,14 @@ class PluginError(PileupError):
     """A plug-in cannot be found, loaded or used."""
 
     exit_code = ExitCode.SUITE_INVALID
+
+
+class UnknownPluginError(PluginError):
+    """There is no plug-in of that name; `near` are the nearest names, the best first."""
+
+    def __init__(self, what: str, expected: str = "", hint: str = "", near: tuple[str, ...] = ()) -> None:
+        super().__init__(what, expected, hint)
+        self.near = near
 
 
 class TargetError(PileupError):

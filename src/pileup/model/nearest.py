@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 LIKENESS, SWAPPED = 0.6, 0.9
 """Share of two words that must agree (`difflib`: twice the letters in common by all of both) to be taken for a slip;
 and that of two words of the same letters in another order."""
-BEHIND = 0.15
+BEHIND = 0.1
 """How far behind the best match another may be."""
 COMPARED = 200
 """Names that a wrong one is compared with, at most."""

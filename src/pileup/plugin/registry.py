@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import PluginError
+from pileup.model.errors import PluginError, UnknownPluginError
 from pileup.model.nearest import nearest
 from pileup.plugin.charts import Chart
 from pileup.plugin.exporter import Exporter
@@ -77,7 +77,7 @@ def _unknown(kind: str, name: str) -> PluginError:
     expected = " or ".join(map(repr, near)) if near else f"a name from `pileup list {kind}`, or ./file.py:Class"
     if name.endswith(".py"):
         expected = f"{name}:NAME_OF_THE_CLASS"
-    return PluginError(f"there is no {kind[:-1]} {name!r}", expected)
+    return UnknownPluginError(f"there is no {kind[:-1]} {name!r}", expected, near=tuple(near))
 
 
 def _loaded(kind: str, entry: EntryPoint) -> type:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pileup.model.by_place import BY_PLACE
-from pileup.model.errors import PluginError
+from pileup.model.errors import PluginError, UnknownPluginError
 from pileup.model.problem_codes import ProblemCode
 from pileup.plugin.options import declared, options_model
 from pileup.plugin.registry import user_mistake
@@ -30,10 +31,15 @@ class Plugins:
         self.problems = problems
 
     def find(self, find: Callable[[str, Path], type[Made]], name: str, node: Mapping, word: str) -> type[Made] | None:
-        """Return the class that a word of `node` names."""
+        """Return the class that a word of `node` names, or probably means: then that is a problem."""
         at = where(node, (word,))
         try:
             return find(name, self.folder)
+        except UnknownPluginError as problem:
+            self.problems.add(at, problem.what, problem.expected, problem.hint, code=ProblemCode.UNKNOWN_PLUGIN)
+            for near in problem.near[:1]:  # what was probably meant: its options have mistakes of their own
+                with suppress(Exception):
+                    return find(near, self.folder)
         except PluginError as problem:
             self.problems.add(at, problem.what, problem.expected, problem.hint, code=ProblemCode.UNKNOWN_PLUGIN)
         except Exception as problem:  # a package may raise anything

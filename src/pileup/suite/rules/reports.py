@@ -5,7 +5,6 @@ from __future__ import annotations
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.report_spec import ReportSpec
 from pileup.plugin import Report
-from pileup.record import report_names
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, where
@@ -36,6 +35,8 @@ def _check_options(report: BoundPart[ReportSpec], cls: type[Report], plugins: Pl
 
 def _check_name(report: BoundPart[ReportSpec], cls: type[Report], plugins: Plugins, names: dict[str, int]) -> None:
     """Check that the file name of a report is allowed and unique; `names` -> line of the first."""
+    from pileup.record import report_names  # noqa: PLC0415  with numpy and DuckDB, for suites that name reports alone
+
     given = report.spec.to is not None
     name = report.spec.to if report.spec.to is not None else cls.file_name
     at = where(report.node, ("to",) if given else ("use",))
