@@ -44,7 +44,7 @@ def command(context: click.Context, name: str | None, out: Path | None) -> None:
     """Show the manual page of a command.
 
     Without COMMAND it is that of pileup itself. On a terminal `man` shows it; into a pipe or a file it is written as
-    roff. A wheel installs the pages under share/man, where `man pileup-run` finds them.
+    roff. With --out all pages are written into a folder, where `man pileup-run` finds them if it is one of `manpath`.
     """
     from pileup.cli.pages.man import manual_pages
 

@@ -53,7 +53,7 @@ def _of_command(name: str, command: click.Command, context: click.Context) -> It
     usage = context.command_path + " " + " ".join(command.collect_usage_pieces(context))
     yield from _head(f"pileup-{name}", first_sentence(text), usage)
     yield ".SH DESCRIPTION"
-    yield from _paragraphs(text)
+    yield from _paragraphs(text.partition("\n\n")[2] or text)  # the first line is the name
     if isinstance(command, click.Group):
         for inner, each, below in commands_of(context):
             yield f".SH {roff(f'pileup {name} {inner}'.upper())}"
