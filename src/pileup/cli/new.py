@@ -136,4 +136,5 @@ def advice(kind: str, words: dict[str, str], folder: Path) -> list[str]:
         lines.append(f"on any run folder: {USED[kind]} ./{path}.py:{cls}")
     else:
         lines.append(f"{path}.yaml: {'the suite' if kind == 'suite' else 'a suite with it'}; pileup run {path}.yaml")
+        lines.append(f"for your editor: pileup schema > {folder / 'pileup.schema.json'}")
     return lines

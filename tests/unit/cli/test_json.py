@@ -1,0 +1,127 @@
+"""What --json prints has the keys and types of pileup.cli.data, and nothing else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ConfigDict, TypeAdapter, with_config
+
+from pileup.cli import data, main
+
+GOOD = """
+pileup: 1
+title: A short one
+targets: {disk: {kind: posix}}
+tests:
+  - {name: fill, use: storage.write, options: {files: 20, size: 1 MiB}}
+  - {name: copy, use: noop, after: [fill], load: {clients: 2, for: 10 s}}
+monitors: [{use: node}]
+criteria: [{id: C1, says: x, check: count(copy.passed) > 0}]
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path, fake_plugins: None) -> Path:
+    path = tmp_path / "suite.yaml"
+    path.write_text(GOOD)
+    return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], kind: type, *words: str, code: int = 0) -> Any:
+    """Run a command and return what it printed, held to a type: every key there is, and no other."""
+    assert main(list(words)) == code
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    closed(kind)
+    return TypeAdapter(kind).validate_python(found, strict=True)
+
+
+def closed(kind: type) -> None:
+    """Let every TypedDict of the module refuse other keys."""
+    for each in data.TYPES:
+        with_config(ConfigDict(extra="forbid"))(each)
+
+
+def test_a_valid_suite(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, data.Validated, "validate", str(suite), "--json")
+    assert found["valid"]
+    assert (found["tests"], found["targets"], found["monitors"], found["criteria"]) == (2, 1, 1, 1)
+    assert found["problems"] == []
+
+
+def test_every_mistake_of_a_suite(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("validate", str(suite), "--json", "--set", "tests.copy.load.clients=0", "--set", "tests.fill.use=nix")
+    suite.write_text(GOOD.replace("targets", "targts"))
+    found = printed(capsys, data.Validated, *words, code=3)
+    assert not found["valid"]
+    codes = {each["code"]: each for each in found["problems"]}
+    assert {"unknown-key", "out-of-range", "unknown-plugin"} <= set(codes)
+    assert (codes["unknown-key"]["line"], codes["unknown-key"]["column"]) == (4, 1)
+    assert codes["unknown-key"]["file"] == str(suite)
+    assert codes["out-of-range"]["file"] is None
+    assert codes["out-of-range"]["where"] == "--set tests.copy.load.clients"
+
+
+def test_the_annotations_of_github(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite.write_text(GOOD.replace("targets", "targts"))
+    assert main(["validate", str(suite), "--format", "github", "--set", "tests.copy.load.clients=0"]) == 3
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"::error file={suite},line=4,col=1,title=unknown-key::unknown word 'targts'; expected 'targets'"
+    assert second.startswith("::error title=out-of-range::--set tests.copy.load.clients: ")
+
+
+def test_what_would_break_an_annotation_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a,b.yaml"
+    path.write_text("pileup: 1\n'100%': 1\n")
+    assert main(["validate", str(path), "--format", "github"]) == 3
+    told = capsys.readouterr().out
+    assert "a%2Cb.yaml" in told
+    assert "'100%25'" in told
+
+
+def test_a_plan(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, data.Planned, "plan", str(suite), "--json")
+    assert [case["after"] for case in found["cases"]] == [[], ["fill"]]
+
+
+@pytest.mark.parametrize("words", [["tests"], ["suites"], []])
+def test_lists(words: list[str], fake_plugins: None, capsys: pytest.CaptureFixture[str]) -> None:
+    closed(data.Listed)
+    assert main(["list", *words, "--json"]) == 0
+    found = TypeAdapter(dict[str, list[data.Listed]]).validate_json(capsys.readouterr().out, strict=True)
+    assert found
+
+
+@pytest.mark.parametrize("name", ["noop", "load", "unknown-key", "exit-codes"])
+def test_pages(name: str, fake_plugins: None, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, data.Described, "describe", name, "--json")
+    assert found["pages"][0]["blocks"]
+
+
+def test_options_of_a_plug_in_are_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, data.Described, "describe", "storage.read", "--json")
+    rows = [row for block in found["pages"][0]["blocks"] for row in block.get("rows", [])]
+    assert {"files", "size"} <= {row["name"] for row in rows}
+
+
+def test_every_command_with_facts_has_it() -> None:
+    import click
+
+    from pileup.cli.app import app
+    from pileup.cli.table import COMMANDS
+
+    context = click.Context(app)
+    facts = ["check", "bench", "run", "resume", "validate", "plan", "list", "describe", "show", "verify", "clean"]
+    for name in facts:
+        command = app.get_command(context, name)
+        assert command is not None
+        assert "--json" in {word for each in command.params for word in each.opts}, name
+    assert set(facts) <= set(COMMANDS)
+
+
+def test_the_page_names_every_type() -> None:
+    from pileup.cli.pages.topics import json_page
+
+    titles = {getattr(block, "text", "") for block in json_page().blocks}
+    assert {each.__name__ for each in data.TYPES} <= titles
