@@ -75,11 +75,11 @@ def defaults_of(command: click.Command, context: click.Context) -> dict[str, Any
     known = {
         word.removeprefix("--"): each
         for each in command.params
-        if isinstance(each, click.Option) and each.flag_value in (None, True)
+        if isinstance(each, click.Option) and (not each.is_flag or each.is_bool_flag)
         for word in each.opts
     }
     given = found.config.defaults.get(context.info_name or "", {})
-    return {str(known[name].name): _value(found, context, known, name, value) for name, value in given.items()}
+    return dict(_default(found, context, known, name, value) for name, value in given.items())
 
 
 def _check_commands(found: ReadConfig) -> None:
@@ -94,10 +94,10 @@ def _check_commands(found: ReadConfig) -> None:
             raise found.error(("defaults", name), told, expected, code=ProblemCode.UNKNOWN_NAME, key=True)
 
 
-def _value(
+def _default(
     found: ReadConfig, context: click.Context, known: Mapping[str, click.Option], name: str, value: object
-) -> object:
-    """Return the value of an option as click takes it. Raises ConfigError where there is none such, or it is wrong."""
+) -> tuple[str, object]:
+    """Return a parameter with its value as click takes it. Raises ConfigError: no such option, or a wrong value."""
     from pileup.model.problem_codes import ProblemCode
     from pileup.suite.problems import near, shown
 
@@ -109,6 +109,7 @@ def _value(
     try:
         option.type_cast_value(context, value)
     except click.UsageError as problem:
-        told = f"`{name}` is {shown(str(value))}"
-        raise found.error(path, told, problem.message.rstrip("."), code=ProblemCode.WRONG_VALUE) from None
-    return value
+        told = f"`{name}`: {problem.message.rstrip('.')}"
+        expected = f"what `{context.command_path} --{name}` takes"
+        raise found.error(path, told, expected, code=ProblemCode.WRONG_VALUE) from None
+    return str(option.name), value

@@ -72,7 +72,7 @@ def report(
         at = (
             missing_at if missing_at is not None and error["type"] == "missing" and not path else where(node, path, key)
         )
-        problems.add(at, *translate(error, _value(node, path), model), code=code_of(error, model))
+        problems.add(at, *translate(error, _value(node, path), model, path), code=code_of(error, model))
 
 
 def code_of(error: Any, model: type[BaseModel] | None) -> ProblemCode:
@@ -127,10 +127,11 @@ def _follows_from_another(error: Any, node: Node, path: Path, problems: Problems
     )
 
 
-def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> tuple[str, str]:
-    """Return what was found and what was expected."""
+def translate(error: Any, value: Node | None, model: type[BaseModel] | None, path: Path = ()) -> tuple[str, str]:
+    """Return what was found and what was expected; `path` is what of the error's location is in the file."""
     loc, kind, context = error["loc"], error["type"], error.get("ctx", {})
-    word = next((str(step) for step in reversed(loc) if isinstance(step, str) and step != "[key]"), "")
+    named = path if isinstance(value, Scalar) else loc  # `size: 1 MiB` stands for `size: {fixed: 1 MiB}`
+    word = next((str(step) for step in reversed(named) if isinstance(step, str) and step != "[key]"), "")
     fields = [field_at(model, loc[:length]) for length in range(1, len(loc) + 1)]
     typed = any(field is not None and is_secret(field.annotation) for field in fields)
     found = HIDDEN if typed or by_name(word) else found_words(value)
@@ -144,8 +145,8 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         what, expected = parts(str(context["error"]))
         if isinstance(context["error"], NegativeError):
             expected = _least(field, loc) or expected
-        named = word and not isinstance(loc[-1], int)  # an item of a list is reported by its place
-        return (f"`{word}`: {what}" if named else what), expected
+        by_word = word and not isinstance(loc[-1], int)  # an item of a list is reported by its place
+        return (f"`{word}`: {what}" if by_word else what), expected
     if loc[-1:] == ("[key]",):
         own = context.get("pattern") == NAME_PATTERN
         return (f"{shown(word)} is not a name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)

@@ -19,6 +19,7 @@ from pileup.suite.formats.tree import Path as TreePath
 from pileup.suite.formats.yaml_reader import read_yaml
 from pileup.suite.problem_texts import report
 from pileup.suite.problems import START, Problems
+from pileup.suite.source_lines import shown_lines
 
 
 class ConfigError(SuiteError):
@@ -40,6 +41,7 @@ class ReadConfig:
     def error(self, path: TreePath, what: str, expected: str, *, code: ProblemCode, key: bool = False) -> ConfigError:
         """Return the error that something in the file is wrong which only the commands know."""
         problems = Problems(str(self.path), code)
+        problems.lines = lambda: shown_lines(self.path.read_bytes(), self.tree, self.path.parent)
         problems.add(where(self.tree, path, key), what, expected)
         return ConfigError(problems.error().problems)
 
@@ -52,6 +54,7 @@ def read_config(path: Path) -> ReadConfig:
     if tree is None and data is not None and not problems:
         tree = Mapping({}, START)  # nothing but comments
     if isinstance(tree, Mapping):
+        problems.lines = lambda: shown_lines(data or b"", tree, path.parent)
         values = words_of_mapping(tree, UserConfig, problems)
         try:
             config = UserConfig.model_validate(values)

@@ -1,4 +1,4 @@
-"""What short commands import: modules are counted. benchmarks/commands.py has the time, which depends on the machine."""
+"""What short commands import: modules are counted, since time depends on the machine: benchmarks/commands.py has it."""
 
 import json
 import os

@@ -91,7 +91,7 @@ def test_a_misspelled_endpoint_is_said(config: Path, capsys: pytest.CaptureFixtu
         ("endpoints: {a: {url: 'https://me:pw@x/'}}\n", ["a password in a url"]),
         ("defaults: {bnech: {}}\n", ["config.yaml:1:12: there is no command 'bnech'; expected 'bench'"]),
         ("defaults: {list: {jsn: true}}\n", ["`pileup list` has no option 'jsn'; expected 'json'"]),
-        ("defaults: {list: {json: perhaps}}\n", ["config.yaml:1:25: `json` is 'perhaps'"]),
+        ("defaults: {list: {json: perhaps}}\n", ["config.yaml:1:25: `json`: 'perhaps' is not a valid boolean"]),
         ("- a\n", ["the file holds a list"]),
         ("a: [\n", ["this is not YAML"]),
         ("runs: [1]\nendpoints: 3\n", ["`runs` is", "`endpoints` is"]),
