@@ -15,7 +15,7 @@ from pileup.model.law import Law
 from pileup.model.nearest import nearest
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.report_spec import ReportSpec
-from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
+from pileup.model.suite import NOT_YET, FaultSpec, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.coupling import Groups
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, model_in, report
@@ -46,6 +46,7 @@ class Draft:
     monitors: list[BoundPart[MonitorSpec]] = field(default_factory=list)
     reports: list[BoundPart[ReportSpec]] = field(default_factory=list)
     criteria: list[BoundPart[CriterionSpec]] = field(default_factory=list)
+    faults: list[BoundPart[FaultSpec]] = field(default_factory=list)
     together: Groups = ()
     """Axes of the scan that are varied together."""
     varied: frozenset[str] = frozenset()
@@ -75,6 +76,7 @@ def bind(tree: Mapping, problems: Problems) -> Draft:
     draft.monitors = [part for _, part in _parts(tree, data, "monitors", MonitorSpec)]
     draft.reports = [part for _, part in _parts(tree, data, "reports", ReportSpec)]
     draft.criteria = [part for _, part in _parts(tree, data, "criteria", CriterionSpec)]
+    draft.faults = [part for _, part in _parts(tree, data, "faults", FaultSpec)]
     return draft
 
 

@@ -68,6 +68,19 @@ def test_what_follows_from_a_misspelled_word_is_not_told(tmp_path: Path) -> None
     assert only.code == "unknown-key"
 
 
+def test_mistakes_of_faults_are_told_beside_others(tmp_path: Path) -> None:
+    text = """pileup: 1
+title: x
+tests:
+  - {name: a, use: noop, load: {clients: 2, for: 10}}
+faults:
+  - {at: 1 s, do: restart, target: nix}
+  - {at: 1 s, do: command, run: echo, during: [b]}
+"""
+    found = [(each.place.line if each.place else 0, str(each.code)) for each in problems(text, tmp_path)]
+    assert found == [(4, "wrong-quantity"), (6, "unknown-name"), (7, "unknown-name")]
+
+
 def test_the_line_is_shown_and_never_a_secret(tmp_path: Path) -> None:
     text = """pileup: 1
 title: x
