@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 
 VARIABLE = "_PILEUP_COMPLETE"
@@ -48,7 +48,7 @@ complete -o nosort -F _pileup_completion pileup
     ],
     page="install.md",
 )
-@click.argument("shell", type=click.Choice(list(PLACES)))
+@click.argument("shell", type=OneOf(list(PLACES)), metavar="bash|zsh|fish")
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print completion for bash, zsh or fish.

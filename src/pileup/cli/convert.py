@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from pileup.cli.arguments import SUITE
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 
 if TYPE_CHECKING:
     from pileup.suite.formats.convert import Format
@@ -31,7 +31,7 @@ FORMATS: dict[str, Format] = {".xml": "xml", ".yaml": "yaml", ".yml": "yaml"}
 @click.argument("out", default=HERE, metavar="[OUT]")
 @click.option(
     "--to",
-    type=click.Choice(["yaml", "xml"]),
+    type=OneOf(["yaml", "xml"]),
     help="Format to write. Default: that of OUT's name; for stdout, the one that IN is not in.",
 )
 @click.option("--force", is_flag=True, help="Write over OUT when there is such a file.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.cli.width import columns
 from pileup.model.errors import UsageError
@@ -30,10 +30,8 @@ KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors
     page="reference/README.md",
 )
 @click.argument("name", required=False)
-@click.option("--kind", type=click.Choice(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "md", "html"]), help="How.  [default: text, into files: html]"
-)
+@click.option("--kind", type=OneOf(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
+@click.option("--format", "form", type=OneOf(["text", "md", "html"]), help="How.  [default: text, into files: html]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),

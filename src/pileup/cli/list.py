@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.config import config_path, endpoints, environment
 from pileup.cli.messages import echo
 
@@ -35,7 +35,7 @@ FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
     ],
     page="reference/README.md",
 )
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", type=OneOf(KINDS), required=False, metavar="[KIND]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -45,10 +45,10 @@ FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
 def command(kind: str | None, out: Path | None, as_json: bool) -> None:
     """List plug-ins, suites, runs or endpoints.
 
-    A line each: plug-ins that are installed, suites that come with pileup, runs of a folder, endpoints of your
-    configuration (`pileup help config`). All but runs and
-    endpoints when KIND is left out. Plug-ins that cannot be loaded are listed
-    with the reason, runs by their start, the newest last.
+    KIND is tests, targets, monitors, reports, charts, exporters, suites, runs or endpoints. A line each: plug-ins that
+    are installed, suites that come with pileup, runs of a folder, endpoints of your configuration (`pileup help
+    config`). All but runs and endpoints when KIND is left out. Plug-ins that cannot be loaded are listed with the
+    reason, runs by their start, the newest last.
     """
     kinds = [kind] if kind else [*PLUGINS, "suites"]
     if as_json:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
@@ -38,7 +38,7 @@ LONGEST = 50
     ],
     page="plugins.md",
 )
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=OneOf(KINDS), metavar="KIND")
 @click.argument("name")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Folder for it.  [default: here]"
@@ -47,7 +47,8 @@ LONGEST = 50
 def command(kind: str, name: str, out: Path, log: bool) -> None:
     """Create a working suite or plug-in.
 
-    It is called NAME, and runs as it is. A plug-in comes with a test of its own and a suite that uses it.
+    KIND is test, target, monitor, report, chart, exporter, suite or package. It is called NAME, and runs as it is. A
+    plug-in comes with a test of its own and a suite that uses it.
 
     A package is a folder that pip installs, with a target, a test and a monitor, which `pileup list` then shows.
     Existing files are never overwritten. docs/plugins.md has more.

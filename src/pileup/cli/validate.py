@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.arguments import SUITE
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.model.units import counted
 
@@ -38,7 +38,7 @@ FORMATS = ("text", "json", "github")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=OneOf(FORMATS),
     default="text",
     show_default=True,
     help="github: annotations of a pull request.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.arguments import RUN
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo, plain
 from pileup.cli.working import working
 from pileup.model.contrast import WORSE
@@ -37,7 +37,7 @@ FORMATS = ("text", "json", "html")
     page="compare.md",
 )
 @click.argument("runs", nargs=-1, required=True, metavar="BASELINE RUN...", shell_complete=RUN.shell_complete)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of output.")
+@click.option("--format", "form", type=OneOf(FORMATS), default="text", show_default=True, help="Form of output.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write to.  [default: stdout]")
 @click.option(
     "--matters",
@@ -48,7 +48,7 @@ FORMATS = ("text", "json", "html")
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(["worse"]),
+    type=OneOf(["worse"]),
     help="Exit with 4 when something is shown to be worse by as much as matters.",
 )
 def command(runs: tuple[str, ...], form: str, out: Path | None, matters: str, fail_on: str | None) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.arguments import RUN
-from pileup.cli.command import Command
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.errors import UsageError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Format of the tables: csv, parquet, json, or another of `pileup list exporters`.",
 )
-@click.option("--charts", type=click.Choice(["svg", "png"]), help="Write each chart of the report as a picture.")
+@click.option("--charts", type=OneOf(["svg", "png"]), help="Write each chart of the report as a picture.")
 @click.option(
     "--chart",
     "names",
