@@ -47,9 +47,10 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
     if not words:
         echo(group.get_help())
     elif words[0] in TOPICS:
-        from pileup.cli.describe import find, print_pages
+        from pileup.cli.describe import print_pages
+        from pileup.cli.pages.contents import TOPICS as MADE
 
-        print_pages(find(SAME.get(words[0], words[0]), None))
+        print_pages([MADE[SAME.get(words[0], words[0])]()])
     elif words[0] in COMMANDS:
         echo(_help_of(group, words))
     else:

@@ -86,7 +86,7 @@ def excerpt(line: str, column: int, width: int) -> tuple[str, str]:
     line = line.replace("\t", " ")
     at = min(column - 1, len(line))
     begin = max(0, min(at - width // 3, len(line) - width)) if len(line) > width else 0
-    part = line[begin : begin + width]
+    part = ("…" if begin else "") + line[begin + (begin > 0) : begin + width]
     word = MARKED.match(line, at)
     marks = max(1, min(len(word[0]) if word else 1, width - (at - begin)))
     return part, " " * (at - begin) + "^" * marks

@@ -61,9 +61,9 @@ class Problems:
         """Keep one problem; the same one twice counts once. Raises TooManyProblemsError at the last that is kept."""
         if at in self._spoiled:
             return
-        told = [_one_line(part) for part in (what, expected, hint)]
+        what, expected, hint = (_one_line(part) for part in (what, expected, hint))
         place = None if at.origin else Place(self._source, at.line, at.column)
-        problem = Problem(at.show(self._source), *told, code=code or self._code, place=place)
+        problem = Problem(at.show(self._source), what, expected, hint, code or self._code, place)
         self._found.setdefault((at, what), problem)
         if len(self._found) >= MOST:
             raise TooManyProblemsError

@@ -12,6 +12,8 @@ from pileup.suite.secrets import Secrets, by_name, known_secret_options
 LONGEST = 500
 """Characters of a line that is shown."""
 WORD = re.compile(r"[A-Za-z_][\w-]*")
+PASSWORD = re.compile(r"://[^/\s]*:[^/\s]*@")
+"""A url with a password."""
 SECRETIVE = frozenset({"credentials", "headers", "environment"})
 """Words below which secrets are, whatever they are called."""
 
@@ -33,6 +35,6 @@ def shown_lines(data: bytes, tree: Mapping | None, folder: Path) -> Callable[[in
     def line_of(number: int) -> str:
         known = 1 <= number <= len(lines) and number not in hidden
         line = lines[number - 1].rstrip() if known else ""
-        return line if len(line) <= LONGEST else ""
+        return line if len(line) <= LONGEST and not PASSWORD.search(line) else ""
 
     return line_of

@@ -64,7 +64,8 @@ def test_options_win_over_an_endpoint(config: Path, tmp_path: Path, capsys: pyte
     token.write_text("x")
     assert main(["check", "se01", "--show", "--token", str(token)]) == 0
     told = capsys.readouterr().out
-    assert f"token_file: {token}" in told
+    assert "token_file" in told
+    assert str(token) in told
     assert "discover" not in told
 
 

@@ -35,10 +35,10 @@ def test_a_problem_has_its_line_a_caret_and_a_hint(tmp_path: Path, capsys: pytes
     path.write_text("pileup: 1\ntitle: x\ntests:\n  - {name: a, use: noop, after: [$b]}\n")
     assert main(["validate", str(path)]) == 3
     told = capsys.readouterr().err.splitlines()
-    assert told[0].startswith(f"{path}:4:35: there is no variable '$b'")
+    assert told[0].startswith(f"{path}:4:34: there is no variable '$b'")
     assert told[0].endswith("  [unknown-variable]")
     assert told[1] == "    4 |   - {name: a, use: noop, after: [$b]}"
-    assert told[2] == "      |                                   ^^"
+    assert told[2] == "      |                                  ^^"
     assert told[3] == "      = hint: write $$ for a dollar"
 
 
@@ -59,5 +59,6 @@ def test_of_a_long_line_the_part_with_the_word_is_shown() -> None:
     line = "a" * 300 + " fro: 1 " + "b" * 300
     part, caret = excerpt(line, 302, 60)
     assert len(part) == 60
+    assert part.startswith("…")
     assert part[caret.index("^") :].startswith("fro")
     assert caret.strip() == "^^^"
