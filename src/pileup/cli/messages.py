@@ -19,7 +19,7 @@ from pileup.model.units import counted
 
 GUTTER = 5
 """Columns of the number of a line."""
-MARKED = re.compile(r"\d[\d.]*(?: ?[A-Za-zµ%]+(?:/\w+)?)?|[\w$.-]+")
+MARKED = re.compile(r"</?[\w:-]+|\d[\d.]*(?: ?[A-Za-zµ%]+(?:/\w+)?)?|[\w$.-]+")
 """What is marked of a line: a word, a number with its unit, a path."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but for tab and line feed; what turns the direction of text; halves of characters."""

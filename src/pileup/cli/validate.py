@@ -67,7 +67,7 @@ def command(
     except SuiteError as problem:
         if form == "text":
             raise
-        echo(json.dumps(invalid(path, problem), indent=2) if form == "json" else annotations(problem))
+        echo(json.dumps(invalid(path, problem), indent=2) if form == "json" else for_github(problem))
         context.exit(int(problem.exit_code))
     echo(json.dumps(valid(path, plan), indent=2) if form == "json" else "\n".join(summary(plan)))
 
@@ -137,7 +137,7 @@ def _data(problem: Problem) -> ProblemData:
     }
 
 
-def annotations(found: SuiteError) -> str:
+def for_github(found: SuiteError) -> str:
     """Return the mistakes as workflow commands of GitHub, which shows them at their lines."""
     return "\n".join(_annotation(each) for each in found.problems)
 

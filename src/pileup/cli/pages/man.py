@@ -98,4 +98,5 @@ def _exit_codes() -> Iterator[str]:
 def roff(text: str) -> str:
     """Return a text as roff takes it: dashes and backslashes as they are, no line taken for a request."""
     written = text.replace("\\", "\\e").replace("-", "\\-")
+    written = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in written)
     return re.sub(r"^([.'])", r"\\&\1", written, flags=re.MULTILINE)
