@@ -9,45 +9,27 @@ import tempfile
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.command import HELP, Group
 from pileup.cli.messages import echo, print_problem, print_suite_error
-from pileup.model.errors import PileupError, SuiteError
+from pileup.cli.table import COMMANDS, GROUPS, LATER, TOPICS
+from pileup.cli.width import columns
+from pileup.model.errors import PileupError, SuiteError, UsageError
 from pileup.model.exits import ExitCode
+from pileup.model.nearest import nearest
 from pileup.model.surroundings import introduce
 
-COMMANDS = {
-    "check": "pileup.cli.check",
-    "bench": "pileup.cli.bench",
-    "run": "pileup.cli.run",
-    "try": "pileup.cli.try_out",
-    "watch": "pileup.cli.watch",
-    "resume": "pileup.cli.resume",
-    "clean": "pileup.cli.clean",
-    "validate": "pileup.cli.validate",
-    "plan": "pileup.cli.plan",
-    "convert": "pileup.cli.convert",
-    "schema": "pileup.cli.schema",
-    "list": "pileup.cli.list",
-    "describe": "pileup.cli.describe",
-    "new": "pileup.cli.new",
-    "show": "pileup.cli.show.command",
-    "report": "pileup.cli.report",
-    "export": "pileup.cli.export.command",
-    "compare": "pileup.cli.compare.command",
-    "verify": "pileup.cli.verify",
-    "merge": "pileup.cli.merge",
-    "practice": "pileup.cli.practice",
-    "place": "pileup.cli.place",
-}
-"""Name of a command -> module that has it as `command`. A new command is one line here."""
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-LATER = "relay trace push pull history serve probe"
-"""Commands of later parts."""
+WIDEST = 120
+"""Columns of help: longer lines are hard to read."""
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Imports the module of a command when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -56,30 +38,50 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; None when there is none."""
-        module = COMMANDS.get(cmd_name)
-        if module is None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
             return None
-        command: click.Command = importlib.import_module(module).command
+        command: click.Command = importlib.import_module(entry.module).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their first sentence whole."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, command.get_short_help_str(200)) for name, command in found if command and not command.hidden]
-            )
+        """List the commands in groups, and the topics of `pileup help`; no command is imported."""
+        width = max(map(len, (*COMMANDS, *TOPICS)))
+        for title, entries in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", entry.says) for name, entry in entries.items() if entry.says])
+        with formatter.section("Topics (pileup help TOPIC)"):
+            formatter.write_dl([(f"{name:<{width}}", says) for name, says in TOPICS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say of a reserved command that it is not there yet."""
-        if args[0] in LATER.split():
-            raise click.UsageError(f"`pileup {args[0]}` is reserved: not yet built", ctx)
+        """Return the command that is called. Raises UsageError, also for one that is not yet built."""
+        if args[0] in LATER:
+            told = f"`pileup {args[0]}` is reserved: not yet built"
+            raise UsageError(told, "pileup COMMAND", "for all commands: pileup --help")
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands that begin so; no command is imported."""
+        from click.shell_completion import CompletionItem
 
-@click.group("pileup", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+        found = [(name, entry.says) for name, entry in COMMANDS.items() if entry.says and name.startswith(incomplete)]
+        if found or not incomplete.startswith("-"):
+            return [CompletionItem(name, help=says) for name, says in found]
+        return [each for each in super().shell_complete(ctx, incomplete) if each.value.startswith("-")]
+
+
+@click.group(
+    "pileup",
+    cls=Commands,
+    context_settings={"help_option_names": sorted(HELP)},
+    examples=[
+        ("a verdict on your own system", "pileup check root://se01.site.org//data/pileup"),
+        ("a first run, without a server", "pileup run suite:first-run"),
+    ],
+    page="tutorial.md",
+)
 @click.version_option(package_name="pileup", message="pileup %(version)s")
 def app() -> None:
     """Load, stress and performance tests for distributed scientific data systems."""
@@ -89,7 +91,8 @@ def app() -> None:
 def run_app(arguments: Sequence[str] | None) -> int:
     """Run the group and return the exit code of the process."""
     try:
-        result = app.main(None if arguments is None else list(arguments), "pileup", standalone_mode=False)
+        words = None if arguments is None else list(arguments)
+        result = app.main(words, "pileup", standalone_mode=False, terminal_width=min(columns(), WIDEST))
         sys.stdout.flush()
     except (click.ClickException, click.Abort) as problem:
         return _wrong_usage(problem)
@@ -108,12 +111,42 @@ def _wrong_usage(problem: click.ClickException | click.Abort) -> int:
         return ExitCode.STOPPED_BY_USER
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         problem.show()
+        return ExitCode.USAGE
+    context = getattr(problem, "ctx", None)
+    path = context.command_path if context else "pileup"
+    if isinstance(problem, click.NoSuchOption) and context is not None:
+        print_problem(*_no_option(problem.option_name, context))
     else:
-        context = getattr(problem, "ctx", None)
-        path = context.command_path if context else "pileup"
         pieces = context.command.collect_usage_pieces(context) if context else ["COMMAND"]
-        print_problem(problem.format_message().rstrip("."), " ".join([path, *pieces]), f"{path} --help")
+        print_problem(problem.format_message().rstrip("."), " ".join([path, *pieces]), f"for more: {path} --help")
     return ExitCode.USAGE
+
+
+def _no_option(name: str, context: click.Context) -> tuple[str, str, str]:
+    """Return what to say of an option that a command does not have: the nearest one, or the command that has it."""
+    path, hint = context.command_path, f"for more: {context.command_path} --help"
+    near = nearest(name, _options(context.command, context))
+    if near:
+        return f"`{path}` has no option {name}", " or ".join(f"{path} {each}" for each in near), hint
+    having = []
+    for other in COMMANDS:
+        command = app.get_command(context, other)
+        if command is not None and not command.hidden and name in _options(command, context):
+            having.append(f"`pileup {other}`")
+    if having:
+        hint = f"{', '.join(having[:3])} has {name}; {hint}" if len(having) < 4 else hint
+    usage = " ".join([path, *context.command.collect_usage_pieces(context)])
+    return f"`{path}` has no option {name}", usage, hint
+
+
+def _options(command: click.Command, context: click.Context) -> list[str]:
+    """Return the options of a command that are shown."""
+    return [
+        word
+        for each in command.get_params(context)
+        if isinstance(each, click.Option) and not each.hidden
+        for word in (*each.opts, *each.secondary_opts)
+    ]
 
 
 def _told(problem: PileupError) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from pileup.cli.one_line import conduct_text, credentials, said, shared
+from pileup.cli.command import Command
+from pileup.cli.one_line import conduct_text, endpoint, said, shared
 
 
 class Quantity(click.ParamType[str]):
@@ -26,7 +27,21 @@ class Quantity(click.ParamType[str]):
         return str(value).strip()
 
 
-@click.command("bench")
+@click.command(
+    "bench",
+    cls=Command,
+    examples=[
+        (
+            "50 clients read for 30 s",
+            "pileup bench root://se01.site.org//data/pileup --read --clients 50 --for 30s --token discover",
+        ),
+        (
+            "100 stats per second, whatever the answers",
+            "pileup bench davs://se01.site.org/data/pileup --stat --rate 100/s --for 1min --proxy discover",
+        ),
+    ],
+    page="check-and-bench.md",
+)
 @click.option(
     "--read",
     "operations",
@@ -87,23 +102,20 @@ def command(
     ca: str | None,
     **how: Any,
 ) -> None:
-    """Press the system at URL with an operation, and measure it; several are measured one after another.
+    """Measure one operation of the system at a URL.
 
-    Without --rate each client begins again when it has its answer; with --rate iterations begin at their times, and a
-    slow answer delays none. The suite that is run is printed, and kept with --save: more is said there.
-
-    \b
-        pileup bench root://se01.site.org//data/pileup --read --clients 50 --for 30s --token discover
-        pileup bench davs://se01.site.org/data/pileup --stat --rate 100/s --for 1min --proxy discover --ca discover
-        pileup bench /mnt/scratch --write --size 64MiB --clients 2
+    URL may be the name of an endpoint of your configuration, too (`pileup help config`). Several operations are
+    measured one after another. Without --rate each client begins again when it has its answer;
+    with --rate iterations begin at their times, and a slow answer delays none. The suite that is run is printed, and
+    kept with --save: there you can add monitors, criteria and scans.
 
     Exit codes as those of `pileup run`.
-    """  # noqa: D301  \b is click's
-    from pileup.suite.quick import Endpoint, Press, bench
+    """
+    from pileup.suite.quick import Press, bench
 
-    endpoint = Endpoint.at(url, kind, credentials(token, proxy, ca))
-    default = {"database": "query", "http": "get"}.get(endpoint.kind, "read")
+    system = endpoint(url, kind, token, proxy, ca)
+    default = {"database": "query", "http": "get"}.get(system.kind, "read")
     chosen = list(dict.fromkeys([*operations, *(["query"] if query else [])])) or [default]
     press = Press(clients, rate, length, warm_up, size, files)
-    text = bench(endpoint, chosen, press, query or "SELECT 1", said())
+    text = bench(system, chosen, press, query or "SELECT 1", said())
     conduct_text(context, text, "bench", **how)

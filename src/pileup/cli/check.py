@@ -6,10 +6,19 @@ from pathlib import Path
 
 import click
 
-from pileup.cli.one_line import conduct_text, credentials, said, shared
+from pileup.cli.command import Command
+from pileup.cli.one_line import conduct_text, endpoint, said, shared
 
 
-@click.command("check")
+@click.command(
+    "check",
+    cls=Command,
+    examples=[
+        ("a storage element, with your own token", "pileup check root://se01.site.org//data/pileup --token discover"),
+        ("a file system", "pileup check /mnt/scratch"),
+    ],
+    page="check-and-bench.md",
+)
 @shared
 @click.pass_context
 def command(
@@ -25,19 +34,16 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Check the system at URL: each operation of its users, once or a few times.
+    """Check the system at a URL.
 
-    The url of a storage is that of a folder in which you may write; what is made lies in a folder of the run's own
-    below it, and is removed. The suite that is run is printed, and kept with --save.
-
-    \b
-        pileup check root://se01.site.org//data/pileup --token discover
-        pileup check davs://se01.site.org/data/pileup --proxy discover --ca discover
-        pileup check /mnt/scratch
+    URL may be the name of an endpoint of your configuration, too (`pileup help config`). Each operation of its users
+    is done once or a few times. The url of a storage is that of a folder in which you may
+    write; what is made lies in a folder of the run's own below it, and is removed. The suite that is run is printed,
+    and kept with --save.
 
     Exit codes as those of `pileup run`.
-    """  # noqa: D301  \b is click's
-    from pileup.suite.quick import Endpoint, check
+    """
+    from pileup.suite.quick import check
 
-    text = check(Endpoint.at(url, kind, credentials(token, proxy, ca)), said())
+    text = check(endpoint(url, kind, token, proxy, ca), said())
     conduct_text(context, text, "check", save, show, out, quiet, as_json)

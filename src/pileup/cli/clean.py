@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.common import TRUST
 from pileup.cli.messages import echo
 from pileup.cli.working import working
@@ -14,13 +17,22 @@ from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
+    from pileup.cli.data import Cleaned
     from pileup.record import RunFolder
 
 NOTHING = "nothing to clean up"
 
 
-@click.command("clean")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "clean",
+    cls=Command,
+    examples=[
+        ("what would be done", "pileup clean RUN --dry-run"),
+        ("end servers, remove files, cancel jobs of a run", "pileup clean RUN"),
+    ],
+    page="servers.md",
+)
+@click.argument("run", type=RUN)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--force", is_flag=True, help="Also when it ran on another host, and may be running there.")
 @click.option(
@@ -31,16 +43,18 @@ NOTHING = "nothing to clean up"
     help="Give a secret again that the run was begun with: the record does not keep it.",
 )
 @click.option("--trust", is_flag=True, help=TRUST)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done, or would be, as one JSON object.")
 @click.pass_context
 def command(
-    context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...], trust: bool
+    context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...], trust: bool, as_json: bool
 ) -> None:
-    """Clean up after RUN, a run that crashed or could not.
+    """Clean up after a run.
 
-    Its servers are ended, paused ones continued, settings set back, temporary folders and the files of its tests
-    removed, its jobs on a batch system cancelled. The journal of the run says what that is: only what the run itself
-    has made or changed, and nothing that the suite keeps (`cleanup: never`). What is executed of the suite is reported
-    first. The record stays. A second time it does nothing.
+    RUN is the folder of a run that crashed, or could not clean up itself. Its servers are ended, paused ones continued,
+    settings set back, temporary folders and the files of its tests removed, its jobs on a batch system cancelled. The
+    journal of the run says what that is: only what the run itself has made or changed, and nothing that the suite keeps
+    (`cleanup: never`). What is executed of the suite is reported first. The record stays. A second time it does
+    nothing.
 
     RUN must be one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup), and its suite as it was.
 
@@ -48,7 +62,7 @@ def command(
     not be cleaned up.
     """
     from pileup.cli.common import parse_settings
-    from pileup.cli.messages import print_note, print_problem
+    from pileup.cli.messages import print_note
     from pileup.record import RunFolder
     from pileup.record.reading import reading
     from pileup.run.recovery.leftovers import put_right, sweep
@@ -62,20 +76,42 @@ def command(
         _refuse_alive(folder, force)
         known = Trust.of(folder, trust)
         if dry_run:
-            for line in would_mend(folder, known, UndoReach.ALL, given, print_note) or [NOTHING]:
-                echo(line)
-            return
-        mended = put_right(folder, known, UndoReach.ALL, given, tell=print_note)
-    for each in mended:
-        if each.problem:
-            print_problem(f"{each.text}: could not be done: {each.problem}")
+            items = [(line, "") for line in would_mend(folder, known, UndoReach.ALL, given, print_note)]
         else:
-            echo(each.text)
-    if not mended:
-        echo(NOTHING)
-    for line in sweep():
+            items = [
+                (each.text, each.problem) for each in put_right(folder, known, UndoReach.ALL, given, tell=print_note)
+            ]
+    if as_json:
+        echo(json.dumps(as_data(folder.path, dry_run, items), indent=2))
+    else:
+        _tell(items)
+    for line in sweep() if not dry_run else ():
         echo(line, err=True)
-    context.exit(ExitCode.TARGET_UNREACHABLE if any(each.problem for each in mended) else ExitCode.PASSED)
+    left = not dry_run and any(problem for _, problem in items)
+    context.exit(ExitCode.TARGET_UNREACHABLE if left else ExitCode.PASSED)
+
+
+def _tell(items: list[tuple[str, str]]) -> None:
+    """Print what was done, or would be, and what could not."""
+    from pileup.cli.messages import print_problem
+
+    for what, problem in items:
+        if problem:
+            print_problem(f"{what}: could not be done: {problem}")
+        else:
+            echo(what)
+    if not items:
+        echo(NOTHING)
+
+
+def as_data(folder: Path, dry_run: bool, items: list[tuple[str, str]]) -> Cleaned:
+    """Return what was done, or would be, as data."""
+    return {
+        "folder": str(folder),
+        "dry_run": dry_run,
+        "clean": not items if dry_run else not any(problem for _, problem in items),
+        "items": [{"what": what, "problem": problem or None} for what, problem in items],
+    }
 
 
 def _refuse_alive(folder: RunFolder, force: bool) -> None:

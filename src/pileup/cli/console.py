@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -10,14 +9,6 @@ from rich.segment import Segment
 
 from pileup.cli.messages import plain
 from pileup.cli.working import hush
-
-PIPED, NARROWEST = 120, 40
-"""Columns of a page that goes into a pipe where $COLUMNS does not say how many; the fewest that are used."""
-
-
-def columns() -> int:
-    """Return the width of what is printed: $COLUMNS, else that of the terminal, else PIPED."""
-    return max(NARROWEST, shutil.get_terminal_size((PIPED, 24)).columns)
 
 
 class SafeConsole(Console):

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from pileup.cli.arguments import SUITE
+from pileup.cli.command import Command, OneOf
+
 if TYPE_CHECKING:
     from pileup.suite.formats.convert import Format
 
@@ -15,17 +18,25 @@ HERE = "-"
 FORMATS: dict[str, Format] = {".xml": "xml", ".yaml": "yaml", ".yml": "yaml"}
 
 
-@click.command("convert")
-@click.argument("suite", metavar="IN")
+@click.command(
+    "convert",
+    cls=Command,
+    examples=[
+        ("YAML to XML", "pileup convert copy.yaml copy.xml"),
+        ("a shipped suite as XML, on the screen", "pileup convert suite:first-run"),
+    ],
+    page="suite-file.md",
+)
+@click.argument("suite", metavar="IN", type=SUITE)
 @click.argument("out", default=HERE, metavar="[OUT]")
 @click.option(
     "--to",
-    type=click.Choice(["yaml", "xml"]),
+    type=OneOf(["yaml", "xml"]),
     help="Format to write. Default: that of OUT's name; for stdout, the one that IN is not in.",
 )
 @click.option("--force", is_flag=True, help="Write over OUT when there is such a file.")
 def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool) -> None:
-    """Write the suite IN in the other format: YAML to XML, or XML to YAML.
+    """Write a suite as XML, or as YAML.
 
     IN is a file, suite:NAME, or - for stdin; OUT is a file, or - for stdout (the default). The document is converted
     as it is: variables stay variables, and what it says is not judged (`pileup validate` does). There and back

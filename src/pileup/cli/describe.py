@@ -2,52 +2,95 @@
 
 from __future__ import annotations
 
-import sys
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
+from pileup.cli.width import columns
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from pileup.cli.pages.page import Page
+    from pileup.cli.data import Described, DescribedBlock
+    from pileup.cli.pages.page import Block, Page
 
 KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors", "reports", "charts", "exporters")}
 
 
-@click.command("describe")
-@click.argument("name", required=False)
-@click.option("--kind", type=click.Choice(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "md", "html"]), help="How.  [default: text, into files: html]"
+@click.command(
+    "describe",
+    cls=Command,
+    examples=[
+        ("a test with its options", "pileup describe storage.read"),
+        ("the keys of a load", "pileup describe load"),
+    ],
+    page="reference/README.md",
 )
+@click.argument("name", required=False)
+@click.option("--kind", type=OneOf(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
+@click.option("--format", "form", type=OneOf(["text", "md", "html"]), help="How.  [default: text, into files: html]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Write files into this folder: the page of NAME, or without NAME all pages with an index.",
 )
-def command(name: str | None, kind: str | None, form: str | None, out: Path | None) -> None:
-    """Show what a plug-in does and which options it takes, or what may be in a suite.
+@click.option("--json", "as_json", is_flag=True, help="Print the pages as one JSON object.")
+def command(name: str | None, kind: str | None, form: str | None, out: Path | None, as_json: bool) -> None:
+    """Explain a plug-in, a key or a mistake.
 
-    NAME is a plug-in as in `pileup list`, or ./file.py:Class, or one of suite, checks, metrics, units, verdicts,
-    commands, plugin, or a word of the suite that holds others, like load, limits, criteria.
+    NAME is a plug-in as in `pileup list`, or ./file.py:Class; a key of the suite that holds others, like load, limits,
+    criteria; the code of a mistake that `pileup validate` reports, like unknown-key; or one of suite, checks, metrics,
+    units, verdicts, commands, plugin, mistakes, exit-codes, environment, config, json.
     """
     from pileup.cli.pages.contents import all_pages
 
-    if name is None and out is None:
+    if name is None and out is None and not as_json:
         raise UsageError(
             "nothing says what to describe", "a NAME, or --out FOLDER for all pages", "pileup describe --help"
         )
     pages = all_pages() if name is None else find(name, kind)
-    if out is not None:
+    if as_json:
+        echo(json.dumps(as_data(pages), indent=2))
+    elif out is not None:
         write(pages, out, form or "html", linked=name is None)
         echo(out)
     elif form in (None, "text"):
         print_pages(pages)
     else:
         echo("\n".join(rendered(page, form or "") for page in pages), nl=False)
+
+
+def as_data(pages: list[Page]) -> Described:
+    """Return pages as data; of the marks of links only the words are left."""
+    return {
+        "pages": [
+            {
+                "kind": page.folder,
+                "name": page.name,
+                "title": page.title,
+                "summary": page.summary,
+                "blocks": [_block(block) for block in page.blocks],
+            }
+            for page in pages
+        ]
+    }
+
+
+def _block(block: Block) -> DescribedBlock:
+    from pileup.cli.pages.page import Code, Heading, Words
+    from pileup.cli.pages.terminal import bare
+
+    match block:
+        case Heading(text):
+            return {"heading": bare(text)}
+        case Words(text):
+            return {"text": bare(text)}
+        case Code(text):
+            return {"code": text}
+    return {"rows": [dict(zip(block.head, map(bare, row), strict=True)) for row in block.rows]}
 
 
 def find(name: str, kind: str | None) -> list[Page]:
@@ -92,21 +135,20 @@ def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:
 
 
 def _near(name: str, kinds: list[str]) -> str:
-    import difflib
-
     from pileup.cli.pages.contents import TOPICS
+    from pileup.model.nearest import nearest
     from pileup.plugin import registry
 
     known = sorted({*TOPICS, *(each for kind in kinds for each in registry.names(KINDS[kind]))})
-    return " or ".join(difflib.get_close_matches(name, known, 3)) or "a name from `pileup list`"
+    return " or ".join(map(repr, nearest(name, known))) or "a name from `pileup list`"
 
 
 def print_pages(pages: list[Page]) -> None:
-    """Print pages on the terminal, or 120 columns wide into a pipe."""
+    """Print pages as wide as the terminal, or as $COLUMNS says."""
     from pileup.cli.console import SafeConsole
     from pileup.cli.pages.terminal import show
 
-    console = SafeConsole(width=None if sys.stdout.isatty() else 120)
+    console = SafeConsole(width=columns())
     for number, page in enumerate(pages):
         if number:
             console.print()

@@ -12,21 +12,30 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.command import Command, OneOf
+from pileup.cli.config import config_path, endpoints, environment
 from pileup.cli.messages import echo
 
 if TYPE_CHECKING:
+    from pileup.cli.data import Listed
     from pileup.plugin.registry import Found
 
 PLUGINS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
-KINDS = (*PLUGINS, "suites", "runs")
-Row = dict[str, str | int | bool | None]
-"""What is said of one: values of JSON; `name` and `about` are always there."""
+KINDS = (*PLUGINS, "suites", "runs", "endpoints")
 FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
 """The first comment of a shipped suite: the question that it answers."""
 
 
-@click.command("list")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.command(
+    "list",
+    cls=Command,
+    examples=[
+        ("the suites that come with pileup", "pileup list suites"),
+        ("your runs, for a program", "pileup list runs --json"),
+    ],
+    page="reference/README.md",
+)
+@click.argument("kind", type=OneOf(KINDS), required=False, metavar="[KIND]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -34,12 +43,14 @@ FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: kind -> what there is of it.")
 def command(kind: str | None, out: Path | None, as_json: bool) -> None:
-    """List what there is of a KIND, a line each: plug-ins, suites that come with pileup, runs of a folder.
+    """List plug-ins, suites, runs or endpoints.
 
-    All but runs when KIND is left out. Plug-ins that cannot be loaded are listed with the reason, runs by their start,
-    the newest last.
+    KIND is tests, targets, monitors, reports, charts, exporters, suites, runs or endpoints. A line each: plug-ins that
+    are installed, suites that come with pileup, runs of a folder, endpoints of your configuration (`pileup help
+    config`). All but runs and endpoints when KIND is left out. Plug-ins that cannot be loaded are listed with the
+    reason, runs by their start, the newest last.
     """
-    kinds = [kind] if kind else [each for each in KINDS if each != "runs"]
+    kinds = [kind] if kind else [*PLUGINS, "suites"]
     if as_json:
         echo(json.dumps({each: rows(each, out) for each in kinds}, indent=2))
         return
@@ -49,16 +60,20 @@ def command(kind: str | None, out: Path | None, as_json: bool) -> None:
         print_kind(each, rows(each, out))
 
 
-def rows(kind: str, out: Path | None = None) -> list[Row]:
+def rows(kind: str, out: Path | None = None) -> list[Listed]:
     """Return what there is of a kind, as plain data; the first value is the name."""
     if kind == "suites":
         return list(_suites())
+    if kind == "endpoints":
+        return list(_endpoints())
     return list(_runs(out)) if kind == "runs" else list(_plugins(kind))
 
 
-def print_kind(kind: str, found: Sequence[Row]) -> None:
+def print_kind(kind: str, found: Sequence[Listed]) -> None:
     """Print what there is of a kind, a line each."""
-    none = {"suites": "none", "runs": "none in this folder"}.get(kind, "none is installed")
+    none = {"suites": "none", "runs": "none in this folder", "endpoints": f"none in {config_path(os.environ)}"}.get(
+        kind, "none is installed"
+    )
     echo(f"{kind}:" if found else f"{kind}: {none}")
     width = max((len(str(each["name"])) for each in found), default=0)
     for each in found:
@@ -67,14 +82,14 @@ def print_kind(kind: str, found: Sequence[Row]) -> None:
         echo(f"  {each['name']:<{width}}  {verdict}{each['about']}{package}")
 
 
-def _plugins(kind: str) -> Iterator[Row]:
+def _plugins(kind: str) -> Iterator[Listed]:
     from pileup.plugin.registry import find_all
 
     for each in find_all(kind):
         yield {"name": each.name, "about": line(each), "package": each.package, "available": each.cls is not None}
 
 
-def _suites() -> Iterator[Row]:
+def _suites() -> Iterator[Listed]:
     from pileup.suite.shipped import shipped_suites
 
     for name, path in shipped_suites().items():
@@ -86,7 +101,7 @@ def _suites() -> Iterator[Row]:
         }
 
 
-def _runs(out: Path | None) -> Iterator[Row]:
+def _runs(out: Path | None) -> Iterator[Listed]:
     """Yield the runs of a folder; what is not a run, or cannot be read, is skipped."""
     from contextlib import suppress
 
@@ -94,7 +109,7 @@ def _runs(out: Path | None) -> Iterator[Row]:
     from pileup.record import RunFolder
     from pileup.run.start import runs_path
 
-    base = runs_path(out, os.environ)
+    base = runs_path(out, environment())
     for path in sorted(base.iterdir()) if base.is_dir() else ():
         with suppress(RecordError, OSError):
             info = RunFolder.open(path).manifest()
@@ -106,6 +121,14 @@ def _runs(out: Path | None) -> Iterator[Row]:
                 "started": info.started,
                 "ended": info.ended,
             }
+
+
+def _endpoints() -> Iterator[Listed]:
+    from pileup.suite.quick import kind_of_url
+
+    for name, each in endpoints().items():
+        kind = each.kind or kind_of_url(each.url)
+        yield {"name": name, "about": f"{each.url} ({kind or 'of no known kind'})", "url": each.url, "kind": kind}
 
 
 def line(plugin: Found) -> str:

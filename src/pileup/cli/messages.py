@@ -12,10 +12,15 @@ import sys
 
 import click
 
+from pileup.cli.width import NARROWEST, columns
 from pileup.cli.working import hush
-from pileup.model.errors import SuiteError
+from pileup.model.errors import Problem, SuiteError, join_parts
 from pileup.model.units import counted
 
+GUTTER = 5
+"""Columns of the number of a line."""
+MARKED = re.compile(r"</?[\w:-]+|\d[\d.]*(?: ?[A-Za-zµ%]+(?:/\w+)?)?|[\w$.-]+")
+"""What is marked of a line: a word, a number with its unit, a path."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but for tab and line feed; what turns the direction of text; halves of characters."""
 
@@ -59,9 +64,29 @@ def print_note(text: str) -> None:
 def print_suite_error(problem: SuiteError) -> None:
     """Print every problem of a suite, one a line."""
     for each in problem.problems:
-        echo(f": {each.text}", err=True, prefix=coloured(each.where, bold=True))
-    print_problem(
-        f"the suite is not valid: {counted(len(problem.problems), 'problem')}",
-        "",
-        "fix the file; `pileup describe suite` lists the allowed keys",
-    )
+        _print_one(each)
+    print_problem(f"{problem.about} is not valid: {counted(len(problem.problems), 'problem')}", "", problem.remedy)
+
+
+def _print_one(problem: Problem) -> None:
+    """Print a problem: the line with what was expected and its code, the line of the file with a caret, the hint."""
+    told = join_parts(problem.what, problem.expected)
+    echo(f": {told}  [{problem.code}]", err=True, prefix=coloured(problem.where, bold=True))
+    place = problem.place
+    if place is not None and place.source.strip():
+        line, caret = excerpt(place.source, place.column, max(NARROWEST, columns() - GUTTER - 3))
+        echo(f"{place.line:>{GUTTER}} | {line}", err=True)
+        echo(caret, err=True, prefix=f"{'':>{GUTTER}} | ")
+    if problem.hint:
+        echo(f"{'':>{GUTTER}} = hint: {problem.hint}", err=True)
+
+
+def excerpt(line: str, column: int, width: int) -> tuple[str, str]:
+    """Return a part of a line that is at most `width` wide and holds a column, from 1; and what marks its word."""
+    line = line.replace("\t", " ")
+    at = min(column - 1, len(line))
+    begin = max(0, min(at - width // 3, len(line) - width)) if len(line) > width else 0
+    part = ("…" if begin else "") + line[begin + (begin > 0) : begin + width]
+    word = MARKED.match(line, at)
+    marks = max(1, min(len(word[0]) if word else 1, width - (at - begin)))
+    return part, " " * (at - begin) + "^" * marks

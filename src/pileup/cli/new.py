@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
@@ -28,17 +29,26 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
 LONGEST = 50
 
 
-@click.command("new")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.command(
+    "new",
+    cls=Command,
+    examples=[
+        ("a suite that runs as it is", "pileup new suite copy-stress"),
+        ("a test in Python, with a suite that uses it", "pileup new test list-folder"),
+    ],
+    page="plugins.md",
+)
+@click.argument("kind", type=OneOf(KINDS), metavar="KIND")
 @click.argument("name")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Folder for it.  [default: here]"
 )
 @click.option("--log", is_flag=True, help="With monitor: one that reads a log.")
 def command(kind: str, name: str, out: Path, log: bool) -> None:
-    """Create a working plug-in or suite called NAME.
+    """Create a working suite or plug-in.
 
-    A plug-in comes with a test of its own and a suite that uses it.
+    KIND is test, target, monitor, report, chart, exporter, suite or package. It is called NAME, and runs as it is. A
+    plug-in comes with a test of its own and a suite that uses it.
 
     A package is a folder that pip installs, with a target, a test and a monitor, which `pileup list` then shows.
     Existing files are never overwritten. docs/plugins.md has more.
@@ -127,4 +137,5 @@ def advice(kind: str, words: dict[str, str], folder: Path) -> list[str]:
         lines.append(f"on any run folder: {USED[kind]} ./{path}.py:{cls}")
     else:
         lines.append(f"{path}.yaml: {'the suite' if kind == 'suite' else 'a suite with it'}; pileup run {path}.yaml")
+        lines.append(f"for your editor: pileup schema > {folder / 'pileup.schema.json'}")
     return lines

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from pileup.cli.config import endpoints, environment
 from pileup.cli.messages import echo
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from pileup.suite.quick import Endpoint
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the endpoints of the configuration, and folders."""
+    from click.shell_completion import CompletionItem
+
+    found = [CompletionItem(name, help=each.url) for name, each in endpoints().items() if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="dir")]
+
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""What the name of an endpoint looks like."""
 DISCOVER = "discover"
 """Credentials as the user's environment has them."""
 SHARED = (
-    click.argument("url"),
+    click.argument("url", metavar="URL|NAME", shell_complete=_complete),
     click.option("--kind", help="What the url is, where it does not say so: webdav, http, arc, slurm, ..."),
     click.option("--token", metavar="discover|FILE", help="Bearer token: your own, or that in a file."),
     click.option("--proxy", metavar="discover|FILE", help="X.509 proxy: your own, or that in a file."),
@@ -52,6 +69,34 @@ def said() -> str:
     return shlex.join(["pileup", *words])
 
 
+def endpoint(url: str, kind: str | None, token: str | None, proxy: str | None, ca: str | None) -> Endpoint:
+    """Return the system at a url, or that of a name in the configuration; options win over what that says.
+
+    Raises UsageError.
+    """
+    from pileup.suite.quick import Endpoint
+
+    named = endpoints().get(url)
+    if named is None:
+        if NAME.fullmatch(url):
+            _no_endpoint(url)
+        return Endpoint.at(url, kind, credentials(token, proxy, ca))
+    given = credentials(token or named.token, proxy or named.proxy, ca or named.ca)
+    return Endpoint.at(named.url, kind or named.kind, given)
+
+
+def _no_endpoint(name: str) -> NoReturn:
+    """Raise UsageError for a word that is no url."""
+    from pileup.model.errors import UsageError
+    from pileup.model.nearest import nearest
+    from pileup.suite.quick import KNOWN
+
+    near = " or ".join(map(repr, nearest(name, endpoints())))
+    path = Path(name)
+    hint = f"{path.resolve()} for the folder" if path.exists() else "`pileup list endpoints` lists your own names"
+    raise UsageError(f"{name!r} is neither a URL nor one of your endpoints", near or KNOWN, hint)
+
+
 def credentials(token: str | None, proxy: str | None, ca: str | None) -> dict[str, str]:
     """Return the credentials of a target, as file names. Raises UsageError for anything else, without showing it."""
     from pileup.model.errors import UsageError
@@ -61,9 +106,10 @@ def credentials(token: str | None, proxy: str | None, ca: str | None) -> dict[st
         if value == DISCOVER:
             found[option] = value
         elif value is not None:
-            if not Path(value).exists():
+            path = Path(value).expanduser()
+            if not path.exists():
                 raise UsageError(f"--{option} names no file that is there", f"{DISCOVER} or a file", "is it right?")
-            found[word] = str(Path(value).absolute())
+            found[word] = str(path.absolute())
     return found
 
 
@@ -91,7 +137,7 @@ def conduct_text(
         return
     path = save
     if path is None:
-        path = runs_folder(out, os.environ) / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.yaml"
+        path = runs_folder(out, environment()) / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.yaml"
         path.write_text(text, encoding="utf-8")
     if not quiet and not as_json:
         echo(text, err=True)

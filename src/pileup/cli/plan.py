@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import SUITE
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
+from pileup.cli.validate import not_covered
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from pileup.cli.data import Planned, PlannedCase
     from pileup.model.plan import Case, Plan, Totals
 
 UNKNOWN = "not bounded"
@@ -23,8 +26,16 @@ LOAD_WIDTH, AFTER_WIDTH = 44, 24
 """Columns of the table that wrap."""
 
 
-@click.command("plan")
-@click.argument("suite")
+@click.command(
+    "plan",
+    cls=Command,
+    examples=[
+        ("the cases, in the order of the run", "pileup plan copy.yaml"),
+        ("the same with other values", "pileup plan copy.yaml --set clients=10"),
+    ],
+    page="suite-file.md",
+)
+@click.argument("suite", type=SUITE)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
 )
@@ -33,10 +44,11 @@ LOAD_WIDTH, AFTER_WIDTH = 44, 24
 )
 @click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
 def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) -> None:
-    """Show what a run of SUITE would do, and for how long.
+    """Show what a run would do, and for how long.
 
-    The cases are in the order of the run, each with the time to expect, the longest possible time (every timeout
-    counted), and the largest number of operations and bytes. A suite whose own `limits` forbid its plan is refused.
+    SUITE is a file, or suite:NAME for one that comes with pileup. The cases are in the order of the run, each with the
+    time to expect, the longest possible time (every timeout counted), and the largest number of operations and bytes. A
+    suite whose own `limits` forbid its plan is refused.
     """
     from pileup.cli.common import parse_settings
     from pileup.suite import load
@@ -49,20 +61,25 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
         print_plan(plan)
 
 
-def as_data(plan: Plan) -> dict[str, object]:
+def as_data(plan: Plan) -> Planned:
     """Return a plan as plain data."""
-    cases = [{**_case(case), "after": [plan.case(number).name for number in case.after]} for case in plan.cases]
+    totals = plan.totals()
     return {
         "title": plan.suite.title,
         "source": plan.source,
         "digest": plan.digest,
-        "cases": cases,
-        "totals": asdict(plan.totals()),
-        "not_covered": [asdict(each) for each in plan.uncovered],
+        "cases": [_case(plan, case) for case in plan.cases],
+        "totals": {
+            "expected": totals.expected,
+            "longest": totals.longest,
+            "operations": totals.operations,
+            "bytes": totals.bytes,
+        },
+        "not_covered": not_covered(plan),
     }
 
 
-def _case(case: Case) -> dict[str, object]:
+def _case(plan: Plan, case: Case) -> PlannedCase:
     from pileup.model.words import load_words
 
     return {
@@ -70,11 +87,11 @@ def _case(case: Case) -> dict[str, object]:
         "name": case.name,
         "use": case.test.use,
         "target": case.test.target,
-        "targets": case.test.targets,
+        "targets": dict(case.test.targets),
         "load": load_words(case.load, case.test.places),
-        "after": [],
+        "after": [plan.case(number).name for number in case.after],
         "beside": list(case.beside),
-        "point": case.point,
+        "point": dict(case.point),
         "repeat": case.repeat,
         "loop": case.loop,
         "expected": case.expected,
@@ -86,7 +103,8 @@ def _case(case: Case) -> dict[str, object]:
 
 def print_plan(plan: Plan) -> None:
     """Print how long the run takes, then the cases: as a table where it fits the width, else one below another."""
-    from pileup.cli.console import SafeConsole, columns
+    from pileup.cli.console import SafeConsole
+    from pileup.cli.width import columns
 
     console = SafeConsole(width=columns())
     echo(plan.suite.title)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from pileup.cli.command import Command, Group
 from pileup.cli.messages import echo
 
 if TYPE_CHECKING:
@@ -31,12 +32,34 @@ class PracticeServer(Protocol):
         """End it in order."""
 
 
-@click.group("practice")
+@click.group(
+    "practice",
+    cls=Group,
+    examples=[
+        ("a storage that takes 20 ms for each request", "pileup practice storage --port 8080 --service '20 ms'"),
+        ("a batch system with 50 slots", "pileup practice batch --slots 50"),
+    ],
+    page="practice.md",
+)
 def command() -> None:
-    """Serve a practice target of known truth on this machine."""
+    """Start a server whose behaviour is known.
+
+    Its service times, limits and faults are set by you, and logged: what pileup measures can be compared with them.
+    """
 
 
-@command.command("storage")
+@command.command(
+    "storage",
+    cls=Command,
+    examples=[
+        ("16 requests at a time, 20 ms each", "pileup practice storage --port 8080 --threads 16 --service '20 ms'"),
+        (
+            "drawn service times, with a log",
+            "pileup practice storage --service '{lognormal: [20 ms, 0.5]}' --log requests.csv",
+        ),
+    ],
+    page="practice.md",
+)
 @click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
 @click.option("--threads", metavar="N", help="Requests served at a time.  [default: 16]")
 @click.option("--queue", metavar="N", help="Requests that may wait; beyond, 503 is answered.  [default: 1000]")
@@ -56,9 +79,10 @@ def command() -> None:
     "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
 )
 def storage(settings: str, **given: Any) -> None:
-    """Serve an HTTP/WebDAV storage whose service times, limits and faults are known.
+    """Start an HTTP/WebDAV storage.
 
-    Prints its address when it answers; ends on Ctrl-C or SIGTERM and then completes its log.
+    Its service times, limits and faults are known. Prints its address when it answers; ends on Ctrl-C or SIGTERM and
+    then completes its log.
     """
     from pileup._core._native import PracticeStorage
     from pileup.model.practice import StorageSettings
@@ -66,7 +90,15 @@ def storage(settings: str, **given: Any) -> None:
     _serve("storage", PracticeStorage, _wanted(StorageSettings, settings, given))
 
 
-@command.command("batch")
+@command.command(
+    "batch",
+    cls=Command,
+    examples=[
+        ("50 slots, a cycle of 2 s", "pileup practice batch --port 8081 --slots 50 --cycle '2 s'"),
+        ("with what happened to each job", "pileup practice batch --jobs jobs.csv"),
+    ],
+    page="batch.md",
+)
 @click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
 @click.option("--slots", metavar="N", help="Jobs that run at the same time.  [default: 100]")
 @click.option("--cycle", metavar="TIME", help="Jobs begin at multiples of this; 0: at once.  [default: 1 s]")
@@ -89,10 +121,10 @@ def storage(settings: str, **given: Any) -> None:
     "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
 )
 def batch(settings: str, **given: Any) -> None:
-    """Serve a batch system whose queue, limits and losses are known.
+    """Start a batch system.
 
-    Prints its address when it answers; ends on Ctrl-C or SIGTERM and then forgets nothing. What a kill makes it forget
-    is a setting.
+    Its queue, limits and losses are known. Prints its address when it answers; ends on Ctrl-C or SIGTERM and then
+    forgets nothing. What a kill makes it forget is a setting.
     """
     from pileup._core._native import PracticeBatch
     from pileup.model.practice import BatchSettings

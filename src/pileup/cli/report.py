@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 
@@ -17,8 +19,16 @@ if TYPE_CHECKING:
 AGAIN = "fix the file and run the command again"
 
 
-@click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "report",
+    cls=Command,
+    examples=[
+        ("the page again", "pileup report RUN"),
+        ("results for a CI system", "pileup report RUN --to junit --out results.xml"),
+    ],
+    page="reports.md",
+)
+@click.argument("run", type=RUN)
 @click.option(
     "--to",
     "kind",
@@ -33,9 +43,9 @@ AGAIN = "fix the file and run the command again"
     help="File or folder to write to; - for stdout.  [default: the run folder]",
 )
 def command(run: Path, kind: str, out: Path | None) -> None:
-    """Write a report of the run in folder RUN, also of one that goes on or has crashed.
+    """Write a report of a run.
 
-    Prints the name of the file.
+    RUN is a run folder, also of a run that goes on or has crashed. Prints the name of the file.
     """
     from pileup.model.errors import PluginError
     from pileup.plugin import registry

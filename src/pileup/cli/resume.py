@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.common import TRUST
+from pileup.cli.config import environment
 from pileup.cli.messages import echo
 
 
-@click.command("resume")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "resume",
+    cls=Command,
+    examples=[
+        ("go on where the run was stopped", "pileup resume RUN"),
+        (
+            "give a secret again, which the record does not keep",
+            "pileup resume RUN --set password=SECRET",
+        ),
+    ],
+    page="servers.md",
+)
+@click.argument("run", type=RUN)
 @click.option(
     "--set",
     "settings",
@@ -27,11 +40,12 @@ from pileup.cli.messages import echo
 def command(
     context: click.Context, run: Path, settings: tuple[str, ...], trust: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Go on with RUN, the folder of a run that was stopped, has crashed, or found a target unavailable.
+    """Go on with a run that was stopped or crashed.
 
-    First what a crash left is cleaned up: servers ended, settings restored. Then the cases run that have no outcome
-    yet, with what they need; their broken attempts stay in the record and count nowhere. The suite must be as it was,
-    and RUN one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup): a suite is code.
+    RUN is its folder; a run that found a target unavailable is resumed, too. First what a crash left is cleaned up:
+    servers ended, settings restored. Then the cases run that have no outcome yet, with what they need; their broken
+    attempts stay in the record and count nowhere. The suite must be as it was, and RUN one of your own runs, by your
+    registry of runs ($XDG_STATE_HOME/pileup): a suite is code.
 
     Exit codes as those of `pileup run`.
     """
@@ -49,4 +63,4 @@ def command(
     for line in earlier.told:
         echo(line, err=True)
     stop = Stop()
-    conduct(context, Runner(with_ssh(earlier.plan, os.environ), run.parent, stop, earlier), stop, quiet, as_json)
+    conduct(context, Runner(with_ssh(earlier.plan, environment()), run.parent, stop, earlier), stop, quiet, as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import SUITE
+from pileup.cli.command import Command
+from pileup.cli.config import environment
 from pileup.cli.messages import echo
 from pileup.model.ending import StoppedBy
 
@@ -26,8 +28,19 @@ MOST_TOLD = 5
 """Things that a run has left which are told one by one."""
 
 
-@click.command("run")
-@click.argument("suite")
+@click.command(
+    "run",
+    cls=Command,
+    examples=[
+        ("a first run, without a server", "pileup run suite:first-run"),
+        (
+            "your suite, with other values",
+            "pileup run copy.yaml --set clients=10 --set targets.se.url=root://se01.site.org//data/pileup",
+        ),
+    ],
+    page="suite-file.md",
+)
+@click.argument("suite", type=SUITE)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -53,11 +66,11 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run SUITE (a file, or suite:NAME for a shipped one) and judge it.
+    """Run a suite and judge it.
 
-    The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once;
-    what was measured is kept. What could not be cleaned up or removed is reported last, on stderr, with the
-    `pileup clean` that tries again; it changes no exit code.
+    SUITE is a file, or suite:NAME for one that comes with pileup. The last line of stdout is the run folder. Ctrl-C
+    once ends the run in order, twice at once; what was measured is kept. What could not be cleaned up or removed is
+    reported last, on stderr, with the `pileup clean` that tries again; it changes no exit code.
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
@@ -84,7 +97,7 @@ def run_suite(
     from pileup.run.stop import Stop
 
     stop = Stop()
-    plan, base = planned(suite, values, fleet, os.environ), runs_folder(out, os.environ)
+    plan, base = planned(suite, values, fleet, environment()), runs_folder(out, environment())
     for line in sweep():
         echo(line, err=True)
     conduct(context, Runner(plan, base, stop), stop, quiet, as_json)

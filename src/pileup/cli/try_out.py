@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from pileup.cli.arguments import SUITE
+from pileup.cli.command import Command
+from pileup.cli.config import environment
 from pileup.cli.messages import echo
 
 if TYPE_CHECKING:
@@ -26,8 +29,16 @@ SHOWN = 200
 """Operations that are shown."""
 
 
-@click.command("try")
-@click.argument("suite")
+@click.command(
+    "try",
+    cls=Command,
+    examples=[
+        ("one iteration of the test `copy`", "pileup try copy.yaml copy"),
+        ("the same, in the debugger where it fails", "pileup try copy.yaml copy --pdb"),
+    ],
+    page="plugins.md",
+)
+@click.argument("suite", type=SUITE)
 @click.argument("test")
 @click.option("--client", type=click.IntRange(0), default=0, show_default=True, help="Which client it is.")
 @click.option(
@@ -40,12 +51,12 @@ SHOWN = 200
 @click.option("--pdb", "debug", is_flag=True, help="Enter the debugger of Python where it fails.")
 @click.pass_context
 def command(context: click.Context, suite: str, test: str, client: int, settings: tuple[str, ...], debug: bool) -> None:
-    """Do one iteration of TEST of SUITE here, with the options, the target and the limits that it has there.
+    """Run one iteration of a test in the foreground.
 
-    What it prints comes as it is printed; then its operations with their times, the verdict with its reason, and the
-    whole traceback. `breakpoint()` works in it. Tests that it comes `after` are done before, loads among them with one
-    iteration. Servers that pileup starts are ended, and the run folder is removed; Ctrl-C ends it in order, as does
-    `q` in the debugger.
+    TEST has the options, the target and the limits that SUITE gives it. What it prints comes as it is printed; then its
+    operations with their times, the verdict with its reason, and the whole traceback. `breakpoint()` works in it. Tests
+    that it comes `after` are done before, loads among them with one iteration. Servers that pileup starts are ended,
+    and the run folder is removed; Ctrl-C ends it in order, as does `q` in the debugger.
 
     Exit codes as those of `pileup run`.
     """
@@ -56,7 +67,7 @@ def command(context: click.Context, suite: str, test: str, client: int, settings
     from pileup.run.recovery.leftovers import sweep
     from pileup.run.start import planned
 
-    plan, case = one_iteration(planned(suite, parse_settings(settings), None, os.environ), test)
+    plan, case = one_iteration(planned(suite, parse_settings(settings), None, environment()), test)
     for line in sweep():
         echo(line, err=True)
     if case.test.environment or plan.suite.environment:

@@ -9,24 +9,35 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.exits import ExitCode
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
+    from pileup.cli.data import Verified
     from pileup.model.journal import JournalEntry
     from pileup.model.results import RunResults
     from pileup.record import RunFolder
 
 
-@click.command("verify")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "verify",
+    cls=Command,
+    examples=[
+        ("is the record whole?", "pileup verify RUN"),
+        ("the findings, for a program", "pileup verify RUN --json"),
+    ],
+    page="verify.md",
+)
+@click.argument("run", type=RUN)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
 def command(run: Path, as_json: bool) -> int:
-    """Check that the record of a run is complete and agrees with itself.
+    """Check that the record of a run is complete.
 
-    Checksums, counts, ids, percentiles, verdicts, and what was left open are checked.
+    It must agree with itself, too. Checksums, counts, ids, percentiles, verdicts, and what was left open are checked.
 
     Prints every finding. Exit code 0 when there is none, else 1.
     """
@@ -36,8 +47,12 @@ def command(run: Path, as_json: bool) -> int:
     with working("verifying"), reading(run):
         found = list(findings(RunFolder.open(run)))
     if as_json:
-        told = [{"where": where, "what": what} for where, what in found]
-        echo(json.dumps({"folder": str(run.resolve()), "whole": not found, "findings": told}))
+        told: Verified = {
+            "folder": str(run.resolve()),
+            "whole": not found,
+            "findings": [{"where": where, "what": what} for where, what in found],
+        }
+        echo(json.dumps(told))
     else:
         for where, what in found:
             echo(f"{where}: {what}")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.exits import ExitCode
@@ -28,20 +30,25 @@ EACH = 5
 """Beats between two looks whether its pileup is still there."""
 
 
-@click.command("watch")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "watch",
+    cls=Command,
+    examples=[
+        ("a run of another terminal", "pileup watch RUN"),
+        ("progress as lines, into a file", "pileup watch RUN 2> progress.txt"),
+    ],
+    page="reports.md",
+)
+@click.argument("run", type=RUN)
 @click.pass_context
 def command(context: click.Context, run: Path) -> None:
-    """Show the screen of RUN, a run folder that grows, until the run ends; then its verdict.
+    """Show the screen of a run that goes on.
 
-    The run may be one of another process, or of another host where both see the folder. Ctrl-C, or the key q, leaves
-    the run alone. Without a terminal lines of progress are printed, on stderr.
-
-    \b
-        pileup watch runs/2026-11-23T09-38-59Z-copy-stress
+    When the run ends its verdict is printed. RUN is a run folder of another process, or of another host where both see
+    the folder. Ctrl-C, or the key q, leaves the run alone. Without a terminal lines of progress are printed, on stderr.
 
     Exit codes: that of the run; 6 when you leave before its end, 8 when its pileup has gone.
-    """  # noqa: D301  \b is click's
+    """
     from pileup.cli.console import SafeConsole
     from pileup.cli.live.view import LiveView, shown
     from pileup.cli.show.command import broken_off

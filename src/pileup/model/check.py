@@ -15,7 +15,6 @@ less the smallest.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pileup.model import units
+from pileup.model.nearest import nearest
 from pileup.model.record import OF_DUE
 
 COUNTING = ("count", "rate", "fraction", "sum")
@@ -363,7 +363,7 @@ def _units() -> list[str]:
 
 def _near(word: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = difflib.get_close_matches(word[:64], names, 3)
+    close = nearest(word, names)
     if close:
         return "one of " + ", ".join(close) if len(close) > 1 else close[0]
     return _list(names) if names else "a name of the suite"

@@ -4,6 +4,7 @@ PileupError
 ├── UsageError           the command line is wrong (exit 2)
 ├── SuiteError           the suite file is wrong; carries every problem found (exit 3)
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
+│   └── UnknownPluginError   there is none of that name
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be written (exit 70)
 │   ├── NotARun          what was named is not a run folder, or not one that fits (exit 2)
@@ -23,6 +24,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pileup.model.exits import ExitCode
+from pileup.model.problem_codes import ProblemCode
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file."""
+
+    file: str
+    line: int
+    column: int
+    source: str = ""
+    """The line itself; empty where it holds a secret, or cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,9 @@ class Problem:
     what: str
     expected: str = ""
     hint: str = ""
+    code: ProblemCode = ProblemCode.WRONG_VALUE
+    place: Place | None = None
+    """None for a value from the command line."""
 
     @property
     def text(self) -> str:
@@ -76,6 +92,11 @@ class SuiteError(PileupError):
     """The suite is wrong; `problems` lists every mistake found, in the order of the file."""
 
     exit_code = ExitCode.SUITE_INVALID
+    about: ClassVar[str] = "the suite"
+    """What is wrong, as messages call it."""
+    remedy: ClassVar[str] = (
+        "fix the file; `pileup describe suite` lists the allowed keys, `pileup describe CODE` explains a [code]"
+    )
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems
@@ -86,6 +107,14 @@ class PluginError(PileupError):
     """A plug-in cannot be found, loaded or used."""
 
     exit_code = ExitCode.SUITE_INVALID
+
+
+class UnknownPluginError(PluginError):
+    """There is no plug-in of that name; `near` are the nearest names, the best first."""
+
+    def __init__(self, what: str, expected: str = "", hint: str = "", near: tuple[str, ...] = ()) -> None:
+        super().__init__(what, expected, hint)
+        self.near = near
 
 
 class TargetError(PileupError):

@@ -13,4 +13,4 @@ Text = Annotated[str, StringConstraints(max_length=10_000)]
 class Part(BaseModel):
     """Base of everything in a suite file: frozen, unknown words refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)

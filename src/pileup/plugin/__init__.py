@@ -4,6 +4,8 @@ It may import only `model`. You need no compiled code to write or test a plug-in
 need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `logs`, `charts`, `testing`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pileup.model.check import FIELDS
 from pileup.model.errors import (
     Ambiguous,
@@ -21,7 +23,6 @@ from pileup.model.law import TimeLaw
 from pileup.model.program import CHECKSUM, ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Outcome, Sample
-from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
 from pileup.model.suite_part import Part
 from pileup.plugin.commands import Finished, run_command, split_command
@@ -34,6 +35,9 @@ from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target, no_folder, port_of
 from pileup.plugin.test import Context, Test
+
+if TYPE_CHECKING:
+    from pileup.model.results import RunResults
 
 __all__ = [
     "CHECKSUM",
@@ -96,3 +100,12 @@ __all__ = [
     "run_command",
     "split_command",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the results of runs for those that name them: reports and charts."""
+    if name == "RunResults":
+        from pileup.model.results import RunResults  # noqa: PLC0415  a tenth of what `pileup validate` takes
+
+        return RunResults
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

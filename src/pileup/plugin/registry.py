@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import PluginError
+from pileup.model.errors import PluginError, UnknownPluginError
+from pileup.model.nearest import nearest
 from pileup.plugin.charts import Chart
 from pileup.plugin.exporter import Exporter
 from pileup.plugin.monitor import Monitor
@@ -73,11 +73,11 @@ def load(kind: str, name: str, folder: Path = Path()) -> Any:
 
 
 def _unknown(kind: str, name: str) -> PluginError:
-    near = difflib.get_close_matches(name, names(kind), 3)
-    expected = f"one of {', '.join(near)}" if near else f"a name from `pileup list {kind}`, or ./file.py:Class"
+    near = nearest(name, names(kind))
+    expected = " or ".join(map(repr, near)) if near else f"a name from `pileup list {kind}`, or ./file.py:Class"
     if name.endswith(".py"):
         expected = f"{name}:NAME_OF_THE_CLASS"
-    return PluginError(f"there is no {kind[:-1]} {name!r}", expected)
+    return UnknownPluginError(f"there is no {kind[:-1]} {name!r}", expected, near=tuple(near))
 
 
 def _loaded(kind: str, entry: EntryPoint) -> type:

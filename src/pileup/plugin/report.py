@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pileup.model.contrast import RunComparison
 from pileup.model.errors import PileupError, PluginError
-from pileup.model.results import RunResults
 from pileup.plugin.options import assign
 from pileup.plugin.verdict import mistake
+
+if TYPE_CHECKING:
+    from pileup.model.contrast import RunComparison
+    from pileup.model.results import RunResults
 
 
 class Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -70,8 +69,10 @@ class Judge:
         return Outcome.FAILED, words(problem) or self._placed(NO_REASON, problem)
 
     def _plain(self, problem: BaseException) -> Verdict:
+        from asyncio import CancelledError  # noqa: PLC0415  who raises it has it; others need not wait for asyncio
+
         match problem:
-            case TimeoutError() | asyncio.CancelledError():
+            case TimeoutError() | CancelledError():
                 return Outcome.AMBIGUOUS, self._placed(words(problem) or NO_ANSWER, problem)
             case AssertionError():
                 told = words(problem) or asserts.told(problem.__traceback__) or NO_REASON

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -12,16 +12,18 @@ from pydantic.fields import FieldInfo
 
 from pileup.model.criterion import CriterionSpec
 from pileup.model.law import Law
+from pileup.model.nearest import nearest
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.report_spec import ReportSpec
-from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
+from pileup.model.suite import NOT_YET, FaultSpec, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.coupling import Groups
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, model_in, report
 from pileup.suite.problems import START, Position, Problems, near, shown
 
 Spec = TypeVar("Spec", bound=BaseModel)
-SIMILAR, ALIKE = 0.6, 0.75
-"""How similar a word must be to count as a misspelt required one, and as any other."""
+ALIKE = 0.75
+"""How similar a word must be to count as a misspelt one that may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Draft:
     monitors: list[BoundPart[MonitorSpec]] = field(default_factory=list)
     reports: list[BoundPart[ReportSpec]] = field(default_factory=list)
     criteria: list[BoundPart[CriterionSpec]] = field(default_factory=list)
+    faults: list[BoundPart[FaultSpec]] = field(default_factory=list)
     together: Groups = ()
     """Axes of the scan that are varied together."""
     varied: frozenset[str] = frozenset()
@@ -61,7 +64,7 @@ class Draft:
 
 def bind(tree: Mapping, problems: Problems) -> Draft:
     """Return what the tree says; unknown and reserved words and wrong values become problems."""
-    data = _words(tree, Suite, problems)
+    data = words_of_mapping(tree, Suite, problems)
     suite = None
     try:
         suite = Suite.model_validate(data)
@@ -73,6 +76,7 @@ def bind(tree: Mapping, problems: Problems) -> Draft:
     draft.monitors = [part for _, part in _parts(tree, data, "monitors", MonitorSpec)]
     draft.reports = [part for _, part in _parts(tree, data, "reports", ReportSpec)]
     draft.criteria = [part for _, part in _parts(tree, data, "criteria", CriterionSpec)]
+    draft.faults = [part for _, part in _parts(tree, data, "faults", FaultSpec)]
     return draft
 
 
@@ -87,7 +91,7 @@ def plain(node: Node) -> Any:
             return {key: plain(value) for key, value in node.entries.items()}
 
 
-def _words(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[str, Any]:
+def words_of_mapping(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[str, Any]:
     """Return a mapping as plain data without the words that its model does not know or has only reserved."""
     fields = fields_of(model)
     data = {}
@@ -97,14 +101,22 @@ def _words(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[st
             data[word] = plain(value)
         elif known is None:
             built = [name for name, each in fields.items() if not _reserved(each)]
-            problems.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
+            problems.add(
+                node.keys[word], f"unknown word {shown(word)}", near(word, built), code=ProblemCode.UNKNOWN_KEY
+            )
             meant = _meant(word, value, fields, node)
+            if not meant:
+                problems.incomplete(node.at)
             if meant:  # go on as if it had been written correctly, to find problems below it
                 node.put(meant, node.keys[word], value)
                 data[meant] = _below(value, fields[meant], problems)
         elif _reserved(known):
             problems.add(
-                node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known)
+                node.keys[word],
+                f"`{word}` is reserved: not yet built",
+                "the suite without it",
+                _purpose(known),
+                code=ProblemCode.RESERVED_KEY,
             )
         else:
             data[word] = _below(value, known, problems)
@@ -123,10 +135,10 @@ def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) 
         and not _reserved(each)
         and isinstance(value, shapes.get(get_origin(each.annotation), object))
     ]
-    found = get_close_matches(word[:100], absent, 1, SIMILAR)
+    found = nearest(word, absent, 1)
     if not found or fields[found[0]].is_required():
         return "".join(found)
-    return "".join(get_close_matches(word[:100], found, 1, ALIKE))
+    return "".join(nearest(word, found, 1, ALIKE))
 
 
 def _reserved(known: FieldInfo) -> bool:
@@ -143,7 +155,7 @@ def _below(value: Node, known: FieldInfo, problems: Problems) -> Any:
         return _number_of_format(value, known) or plain(value)
 
     def one(node: Node) -> Any:
-        words = _words(node, inner, problems) if isinstance(node, Mapping) else plain(node)
+        words = words_of_mapping(node, inner, problems) if isinstance(node, Mapping) else plain(node)
         slipped = inner is Law and words == {} and plain(node)
         return None if slipped else words  # a law with only unknown words is reported already
 
@@ -193,11 +205,12 @@ def _understand(node: Mapping, values: dict[str, Any], model: type[Spec]) -> Bou
         return BoundPart(node, model.model_validate(values), unknown)
     except ValidationError as problem:
         wrong = frozenset(str(error["loc"][0]) for error in problem.errors() if error["loc"])
-    try:
-        left = {word: value for word, value in values.items() if word not in wrong}
-        return BoundPart(node, model.model_validate(left), unknown | wrong)
-    except ValidationError:
-        return None
+    left = {word: value for word, value in values.items() if word not in wrong}
+    for also in (None, *left):  # what a rule over several words refuses is understood without one of them
+        kept = {word: value for word, value in left.items() if word != also}
+        with suppress(ValidationError):
+            return BoundPart(node, model.model_validate(kept), unknown | wrong | ({also} if also else set()))
+    return None
 
 
 def tree_of(data: Any, at: Position = START) -> Node:

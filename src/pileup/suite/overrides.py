@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Values
 from copy import deepcopy
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import Suite
 from pileup.suite import kinds
 from pileup.suite.formats.size_limits import UNPRINTABLE
@@ -119,11 +120,11 @@ def _set(tree: Mapping, name: str, value: Node, at: Position, problems: Problems
         path = _option(tree, name)
         expected = path or near(name, [*known, *Suite.model_fields], "a variable of the suite")
         hint = f"it is an option: --set {path}=…" if path else ""
-        problems.add(at, f"there is no variable {shown(name)}", expected, hint)
+        problems.add(at, f"there is no variable {shown(name)}", expected, hint, code=ProblemCode.UNKNOWN_VARIABLE)
     elif steps[0] == "targets" and len(steps) > 2 and not _has_target(tree, steps[1]):
         targets = tree.entries.get("targets")
         names = list(targets.entries) if isinstance(targets, Mapping) else []
-        problems.add(at, f"there is no target {shown(steps[1])}", near(steps[1], names))
+        problems.unknown(at, "target", steps[1], names)
     else:
         _set_path(tree, steps, value, at, problems)
 
@@ -213,9 +214,7 @@ def _item(node: Sequence, step: str, at: Position, problems: Problems) -> int | 
     if step.isdecimal() and len(step) < 10 and int(step) < len(node.items):
         return int(step)
     known = [name for own in names for name in own]
-    problems.add(
-        at, f"there is no item {shown(step)}", near(step, known, f"a name, or a number below {len(node.items)}")
-    )
+    problems.unknown(at, "item", step, known, f"a name, or a number below {len(node.items)}")
     return None
 
 

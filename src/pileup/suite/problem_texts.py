@@ -9,10 +9,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.quantities import NegativeError
 from pileup.model.suite_part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
-from pileup.suite.formats.tree import Node, Path, Scalar, Sequence, child, kind_of, where
+from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, kind_of, where
 from pileup.suite.problems import Position, Problems, near, parts, shown
 from pileup.suite.secrets import HIDDEN, by_name, is_secret
 
@@ -41,6 +42,15 @@ BOUNDS = {
     "less_than": ("lt", "less than "),
     "less_than_equal": ("le", "at most "),
 }
+OF_TYPE = {
+    **dict.fromkeys(KINDS, ProblemCode.WRONG_TYPE),
+    **dict.fromkeys(
+        (*BOUNDS, "too_short", "too_long", "string_too_short", "string_too_long"), ProblemCode.OUT_OF_RANGE
+    ),
+    "missing": ProblemCode.MISSING_KEY,
+    "extra_forbidden": ProblemCode.UNKNOWN_KEY,
+}
+QUANTITY = ProblemCode.WRONG_QUANTITY
 NAME_PATTERN = next(each.pattern for each in get_args(Name) if hasattr(each, "pattern"))
 NAME_RULE = "a name: letters, digits, _ and -, beginning with a letter or _, at most 64"
 AXIS_RULE = "a variable, or names joined by dots, e.g. se.threads, copy.buffer or copy.load.clients"
@@ -56,13 +66,26 @@ def report(
     """Add every error of a validation of `node` to the problems; `missing_at` is where missing words are reported."""
     for error in problem.errors(include_url=False, include_input=False):
         path = _existing(node, error["loc"])
-        if _follows_from_another(error, node, path):
+        if _follows_from_another(error, node, path, problems):
             continue
         key = error["loc"][-1:] == ("[key]",) or error["type"] == "extra_forbidden"
         at = (
             missing_at if missing_at is not None and error["type"] == "missing" and not path else where(node, path, key)
         )
-        problems.add(at, *translate(error, _value(node, path), model))
+        problems.add(at, *translate(error, _value(node, path), model, path), code=code_of(error, model))
+
+
+def code_of(error: Any, model: type[BaseModel] | None) -> ProblemCode:
+    """Return the code of one of pydantic's errors: by its type, and by the declaration of the word that it is about."""
+    kind, loc = error["type"], error["loc"]
+    if kind in OF_TYPE:
+        return OF_TYPE[kind]
+    if loc[-1:] == ("[key]",) or error.get("ctx", {}).get("pattern") == NAME_PATTERN:
+        return ProblemCode.BAD_NAME
+    field = field_at(model, loc)
+    if kind in ("value_error", "assertion_error") and field is not None and dimension_of(field.annotation, field):
+        return ProblemCode.OUT_OF_RANGE if isinstance(error["ctx"]["error"], NegativeError) else QUANTITY
+    return ProblemCode.WRONG_VALUE
 
 
 def first_words(problem: ValidationError) -> str:
@@ -91,9 +114,12 @@ def _value(node: Node, path: Path) -> Node | None:
     return current
 
 
-def _follows_from_another(error: Any, node: Node, path: Path) -> bool:
-    """Whether pydantic only counts items short because they were wrong themselves."""
+def _follows_from_another(error: Any, node: Node, path: Path, problems: Problems) -> bool:
+    """Whether pydantic only counts items short because they were wrong themselves, or misses a word that was."""
     value = _value(node, path)
+    if error["type"] == "value_error" and isinstance(value, Mapping):
+        near_it = (value, *(each for each in value.entries.values() if isinstance(each, Mapping)))
+        return any(problems.is_incomplete(each.at) for each in near_it)
     return (
         error["type"] == "too_short"
         and isinstance(value, Sequence)
@@ -101,10 +127,11 @@ def _follows_from_another(error: Any, node: Node, path: Path) -> bool:
     )
 
 
-def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> tuple[str, str]:
-    """Return what was found and what was expected."""
+def translate(error: Any, value: Node | None, model: type[BaseModel] | None, path: Path = ()) -> tuple[str, str]:
+    """Return what was found and what was expected; `path` is what of the error's location is in the file."""
     loc, kind, context = error["loc"], error["type"], error.get("ctx", {})
-    word = next((str(step) for step in reversed(loc) if isinstance(step, str) and step != "[key]"), "")
+    named = path if isinstance(value, Scalar) else loc  # `size: 1 MiB` stands for `size: {fixed: 1 MiB}`
+    word = next((str(step) for step in reversed(named) if isinstance(step, str) and step != "[key]"), "")
     fields = [field_at(model, loc[:length]) for length in range(1, len(loc) + 1)]
     typed = any(field is not None and is_secret(field.annotation) for field in fields)
     found = HIDDEN if typed or by_name(word) else found_words(value)
@@ -118,8 +145,8 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         what, expected = parts(str(context["error"]))
         if isinstance(context["error"], NegativeError):
             expected = _least(field, loc) or expected
-        named = word and not isinstance(loc[-1], int)  # an item of a list is reported by its place
-        return (f"`{word}`: {what}" if named else what), expected
+        by_word = word and not isinstance(loc[-1], int)  # an item of a list is reported by its place
+        return (f"`{word}`: {what}" if by_word else what), expected
     if loc[-1:] == ("[key]",):
         own = context.get("pattern") == NAME_PATTERN
         return (f"{shown(word)} is not a name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
-from pileup.model.errors import Problem, SuiteError
+from pileup.model.errors import Place, Problem, SuiteError
+from pileup.model.nearest import nearest
+from pileup.model.problem_codes import ProblemCode
 
 MOST = 200
 """Most problems reported of one suite; a file with more of them is not a suite."""
-COMPARED = 200
-"""Names that a wrong one is compared with, at most."""
 
 
 class Position(NamedTuple):
@@ -35,35 +35,69 @@ class TooManyProblemsError(Exception):
 
 
 class Problems:
-    """The problems found so far in one suite."""
+    """The problems found so far in one suite; `code` is that of those that say no other."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, code: ProblemCode = ProblemCode.WRONG_VALUE) -> None:
         self._source = source
+        self._code = code
         self._found: dict[tuple[Position, str], Problem] = {}
         self._spoiled: set[Position] = set()
+        self._incomplete: set[Position] = set()
+        self.lines: Callable[[], Callable[[int], str]] = lambda: lambda line: ""
+        """Gives what gives a line by its number, as it may be shown."""
+
+    def of(self, code: ProblemCode) -> Problems:
+        """Return the same collection for problems of another kind."""
+        other = Problems(self._source, code)
+        other._found, other._spoiled, other._incomplete = self._found, self._spoiled, self._incomplete
+        return other
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
+    def add(
+        self, at: Position, what: str, expected: str = "", hint: str = "", *, code: ProblemCode | None = None
+    ) -> None:
         """Keep one problem; the same one twice counts once. Raises TooManyProblemsError at the last that is kept."""
         if at in self._spoiled:
             return
-        told = [_one_line(part) for part in (what, expected, hint)]
-        self._found.setdefault((at, what), Problem(at.show(self._source), *told))
+        what, expected, hint = (_one_line(part) for part in (what, expected, hint))
+        place = None if at.origin else Place(self._source, at.line, at.column)
+        problem = Problem(at.show(self._source), what, expected, hint, code or self._code, place)
+        self._found.setdefault((at, what), problem)
         if len(self._found) >= MOST:
             raise TooManyProblemsError
+
+    def unknown(self, at: Position, what: str, name: str, known: Iterable[str], otherwise: str = "") -> None:
+        """Keep a problem: there is no `what` of that name; the nearest ones are expected."""
+        expected = near(name, known, otherwise)
+        self.add(at, f"there is no {what} {shown(name)}", expected, code=ProblemCode.UNKNOWN_NAME)
 
     def spoil(self, at: Position) -> None:
         """Take no more problems there: they would follow from those that are reported."""
         self._spoiled.add(at)
 
+    def incomplete(self, at: Position) -> None:
+        """Note that the mapping there lacks a word that could not be read."""
+        self._incomplete.add(at)
+
+    def is_incomplete(self, at: Position) -> bool:
+        """Whether the mapping there lacks one: what a rule over its words says may follow from that."""
+        return at in self._incomplete
+
     def error(self) -> SuiteError:
         """Return them all in the order of the file, those of `--set` last."""
-        problems = [self._found[key] for key in sorted(self._found)]
+        line_of = self.lines() if self._found else str
+        problems = [_with_source(self._found[key], line_of) for key in sorted(self._found)]
         if len(problems) >= MOST:
-            problems.append(Problem(self._source, f"more than {MOST - 1} problems", "a suite", "the search ended here"))
+            told = f"more than {MOST - 1} problems"
+            problems.append(Problem(self._source, told, "a suite", "the search ended here", ProblemCode.TOO_LARGE))
         return SuiteError(tuple(problems))
+
+
+def _with_source(problem: Problem, line_of: Callable[[int], str]) -> Problem:
+    place = problem.place
+    return problem if place is None else replace(problem, place=replace(place, source=line_of(place.line)))
 
 
 def _one_line(text: str) -> str:
@@ -74,22 +108,12 @@ def _one_line(text: str) -> str:
 def near(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return what was expected in the place of `word`: the nearest names known, else all when few, else `otherwise`."""
     names = [name for name in known if name]
-    close = difflib.get_close_matches(word[:100], _likely(word, names), 3, 0.6)
+    close = nearest(word, names)
     if close:
         return " or ".join(repr(name) for name in close)
     if otherwise or not names:
         return otherwise
     return "one of " + ", ".join(sorted(names)) if len(names) > 1 else repr(names[0])
-
-
-def _likely(word: str, names: list[str]) -> list[str]:
-    """Return the names worth comparing: all when few, else some that begin or end alike; comparing takes time."""
-    if len(names) <= COMPARED:
-        return names
-    alike = [
-        name for name in names if abs(len(name) - len(word)) <= 3 and (name[:2] == word[:2] or name[-2:] == word[-2:])
-    ]
-    return alike[:COMPARED]
 
 
 def shown(text: str) -> str:

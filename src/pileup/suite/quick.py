@@ -51,7 +51,7 @@ class Endpoint:
     @classmethod
     def at(cls, url: str, kind: str | None, credentials: Mapping[str, str]) -> Endpoint:
         """Return the endpoint at a url, of the kind that is given or that the url says. Raises UsageError."""
-        found = kind or ("database" if urlsplit(url).scheme in DATABASES else kind_by(url))
+        found = kind or kind_of_url(url)
         if not found:
             raise UsageError(
                 f"the kind of {url!r} is unknown", KNOWN, "or name it: --kind KIND (see `pileup list targets`)"
@@ -72,6 +72,11 @@ class Endpoint:
             **({"credentials": dict(self.credentials)} if self.credentials else {}),
         }
         return _flow(words)
+
+
+def kind_of_url(url: str) -> str:
+    """Return the kind of a system by its url; empty when the url does not say it."""
+    return "database" if urlsplit(url).scheme in DATABASES else kind_by(url)
 
 
 @dataclass(frozen=True, slots=True)

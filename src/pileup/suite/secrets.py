@@ -7,6 +7,7 @@ a variable of an `environment`, or by the last word of its name (`db_password`, 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Values
 from pathlib import Path as Folder
@@ -26,6 +27,8 @@ SUFFIXES = (
     *("secret_key", "secretkey", "access_key", "accesskey", "private_key", "api_key", "apikey", "auth_key"),
 )
 """Ends of names whose values are secret wherever they are: second net below the types."""
+OF_ANY = frozenset({"credentials", "headers", "launch", "password", "token"})
+"""Words whose values may be secret in whatever plug-in."""
 ENVIRONMENT, SOURCE = "environment", "source"
 SHORTEST = 4
 """A secret of fewer characters is hidden where it is defined; elsewhere it would blot out common letters."""
@@ -65,6 +68,16 @@ class Secrets:
         for start, end in self._spans:
             text = text[:start] + HIDDEN + text[end:]
         return self._blot(text)
+
+    def lines_of(self, text: str) -> frozenset[int]:
+        """Return the numbers of the lines of the file's text, from 1, that hold a secret or a part of one."""
+        starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        spans = [*self._spans, *(found.span() for secret in self._texts for found in secret.finditer(text))]
+        return frozenset(
+            line
+            for start, end in spans
+            for line in range(bisect_right(starts, start), bisect_right(starts, max(start, end - 1)) + 1)
+        )
 
     def hide_values(self, values: Values[str, str]) -> dict[str, str]:
         """Return what `--set` gave with every secret replaced."""
@@ -112,6 +125,14 @@ def secret_options(tree: Mapping, folder: Folder) -> frozenset[str]:
         hints["launch"] = getattr(cls, "launch_settings", None)
         found.update(name for name, hint in hints.items() for name in _secret_names(name, hint))
     return frozenset(found)
+
+
+def known_secret_options(tree: Mapping, folder: Folder) -> frozenset[str]:
+    """Return the same of a suite that need not be valid: what cannot be loaded adds the names of all that is secret."""
+    try:
+        return secret_options(tree, folder) | OF_ANY
+    except Exception:  # told where the plug-in is checked
+        return OF_ANY
 
 
 def _plugins(tree: Mapping, folder: Folder) -> Iterator[type]:

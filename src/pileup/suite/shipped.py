@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pileup.model.errors import UsageError
+from pileup.model.nearest import nearest
 
 SHIPPED = "suite:"
-SHOWN = 5
-"""Suites named of a folder."""
+SHOWN, MOST = 5, 1000
+"""Suites named of a folder; files of one that are looked at."""
+SUFFIXES = (".yaml", ".yml", ".xml")
 
 
 def shipped_folder() -> Path:
@@ -34,7 +36,8 @@ def suite_path(suite: str) -> Path:
             hint = f"in it: {', '.join(found)}" if found else "name the file in it"
             raise UsageError(f"{suite!r} is a folder", "the file of a suite", hint)
         if "\0" in suite or not path.is_file():
-            expected = "a suite, or suite:NAME for one that comes with pileup"
+            expected = _beside(path) if "\0" not in suite else ""
+            expected = expected or "a suite, or suite:NAME for one that comes with pileup"
             raise UsageError(f"there is no file {suite!r}", expected, "is the path right?")
         return path
     known = shipped_suites()
@@ -42,7 +45,17 @@ def suite_path(suite: str) -> Path:
     if name not in known:
         raise UsageError(
             f"there is no shipped suite {name!r}",
-            f"one of {', '.join(known) or '(none is installed)'}",
+            " or ".join(f"'{SHIPPED}{each}'" for each in nearest(name, known)) or "a name from `pileup list suites`",
             "or the path of your own",
         )
     return known[name]
+
+
+def _beside(path: Path) -> str:
+    """Return what may have been meant by a file that is not there: suites beside it, or one that comes with pileup."""
+    try:
+        there = [str(path.parent / each.name) for each in path.parent.iterdir() if each.suffix in SUFFIXES]
+    except OSError:
+        there = []
+    found = nearest(str(path), there[:MOST]) or nearest(str(path.with_suffix("")), shipped_suites())
+    return " or ".join(repr(each if each in there else SHIPPED + each) for each in found)

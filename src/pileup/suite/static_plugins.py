@@ -6,13 +6,16 @@ import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.model.record import Sample
-from pileup.plugin import ClientSpec, Monitor, Op, PluginError, Report, RunResults, Target, Test
+from pileup.plugin import ClientSpec, Monitor, Op, PluginError, Report, Target, Test
 from pileup.plugin.registry import find_all
 from pileup.plugin.test import needs_of
 from pileup.suite.formats.tree import Mapping, Node, Sequence
+
+if TYPE_CHECKING:
+    from pileup.plugin import RunResults
 
 _words: ContextVar[frozenset[str] | None] = ContextVar("words of the suite that is read", default=None)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.suite.arithmetic import SIGN, compute
 from pileup.suite.formats.tree import Mapping, Node, Scalar, walk
 from pileup.suite.problems import Problems, near, parts, shown
@@ -113,7 +114,13 @@ class Variables:
         if known is None:
             names = [f"${each}" for each in self._known]
             expected = near(f"${name}", names, "a name from `variables`")
-            self._problems.add(scalar.at, f"there is no variable {shown(written)}", expected, "write $$ for a dollar")
+            self._problems.add(
+                scalar.at,
+                f"there is no variable {shown(written)}",
+                expected,
+                "write $$ for a dollar",
+                code=ProblemCode.UNKNOWN_VARIABLE,
+            )
         elif not known.usable:
             self._problems.add(
                 scalar.at, f"the variable {shown(name)} is used before it has a value", "one that comes before"

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from pileup.cli import app, main
-from pileup.cli.app import COMMANDS
+from pileup.cli.table import COMMANDS, Entry
 from pileup.model.errors import DamagedRecord, PluginError, Problem, RecordError, SuiteError, TargetError, UsageError
 
 HEAVY = ("duckdb", "altair", "numpy", "pydantic", "yaml", "rich", "jinja2", "psutil", "pileup._core._native")
@@ -39,7 +39,7 @@ def test_python_m_pileup_is_the_command() -> None:
         [sys.executable, "-m", "pileup", "nothing"], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 2
-    assert "No such command 'nothing'" in done.stderr
+    assert "there is no command 'nothing'" in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -51,7 +51,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
 def test_the_list_of_commands_shows_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
-    assert "..." not in told.partition("Commands:")[2]
+    assert "..." not in told.partition("\nRun:\n")[2]
     for name in set(COMMANDS) - {"place"}:  # pileup itself calls that one, at the other hosts of a fleet
         assert f"\n  {name} " in told
     assert "\n  place " not in told
@@ -60,14 +60,14 @@ def test_the_list_of_commands_shows_whole_sentences(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["vaildate"], "No such command 'vaildate'"),
+        (["vaildate"], "there is no command 'vaildate'"),
         (["relay", "a"], "`pileup relay` is reserved: not yet built"),
         (["validate"], "Missing argument 'SUITE'"),
-        (["validate", "--colour", "x"], "No such option"),
+        (["validate", "--colour", "x"], "has no option --colour"),
         (["validate", "nothing.yaml"], "there is no file 'nothing.yaml'"),
         (["validate", "suite:nothing"], "there is no shipped suite 'nothing'"),
         (["validate", "a\0b"], "there is no file"),
-        (["list", "things"], "'things' is not one of"),
+        (["list", "things"], "KIND is 'things'"),
     ],
 )
 def test_a_wrong_command_line_is_exit_2(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_wrong_command_line_is_exit_2(arguments: list[str], told: str, capsys:
 
 def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
-    assert "Commands:" in capsys.readouterr().err
+    assert "\nRun:\n" in capsys.readouterr().err
 
 
 def raising(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -90,6 +90,7 @@ def raising(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
         raise problem
 
     monkeypatch.setattr(app.Commands, "get_command", lambda *_: command)
+    monkeypatch.setitem(COMMANDS, "bad", Entry("", "Raise"))
     return main(["bad"])
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pileup.cli import main
 from pileup.model.errors import SuiteError
+from pileup.model.problem_codes import ProblemCode
 from pileup.suite import load
 from tests.support import ROOT
 
@@ -28,6 +29,19 @@ def expectations(path: Path) -> list[tuple[str, str]]:
     return [(where.decode(), text.decode().replace("- -", "--")) for where, text in found]
 
 
+def found(told: str, path: Path) -> list[str]:
+    """What is said of a file: a line for each problem without its code, the hint that is below in brackets."""
+    lines: list[str] = []
+    for line in told.splitlines():
+        if line.startswith(f"{path}:"):
+            said, _, code = line.removeprefix(f"{path}:").rpartition("  [")
+            assert code.removesuffix("]") in set(ProblemCode), line
+            lines.append(said)
+        elif line.startswith("      = hint: "):
+            lines[-1] += f" ({line.removeprefix('      = hint: ')})"
+    return lines
+
+
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_a_bad_suite_is_refused(path: Path, fake_plugins: None, capsys: pytest.CaptureFixture[str]) -> None:
     begin = time.process_time()
@@ -37,7 +51,7 @@ def test_a_bad_suite_is_refused(path: Path, fake_plugins: None, capsys: pytest.C
     assert code == 3
     assert told.out == ""
     assert "Traceback" not in told.err
-    lines = [line.removeprefix(f"{path}:") for line in told.err.splitlines() if line.startswith(f"{path}:")]
+    lines = found(told.err, path)
     expected = expectations(path)
     assert expected, "the file says which faults it has"
     for where, text in expected:

@@ -61,7 +61,10 @@ def test_runs_are_listed_with_their_verdicts(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == "runs: none in this folder\n"
 
 
-def test_a_plug_in_is_described_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plug_in_is_described_with_its_options(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["describe", "storage.write"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("test storage.write\n\nWrite files of known content.")
@@ -97,7 +100,7 @@ def test_settings_of_a_server_that_pileup_starts_are_described(capsys: pytest.Ca
 
 def test_an_unknown_name_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "storage.wirte"]) == 2
-    assert "expected storage.write" in capsys.readouterr().err
+    assert "expected 'storage.write'" in capsys.readouterr().err
 
 
 def test_what_is_unavailable_is_told_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:

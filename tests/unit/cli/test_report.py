@@ -46,7 +46,7 @@ def test_a_dash_is_stdout(run: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["nowhere"], 2, "there is no folder nowhere"),
-        ([str(GOLDEN / "ended"), "--to", "htm"], 3, "there is no report 'htm' expected one of html"),
+        ([str(GOLDEN / "ended"), "--to", "htm"], 3, "there is no report 'htm' expected 'html'"),
         ([str(GOLDEN / "ended"), "--to", "json", "--out", "/nowhere/x.json"], 2, "/nowhere/x.json cannot be written"),
     ],
 )

@@ -35,14 +35,17 @@ def test_a_valid_suite_is_counted(suite: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "valid: 3 tests, 1 target, 1 monitor, 1 criterion\n"
 
 
-def test_every_fault_is_a_line(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_fault_is_a_line(suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["validate", suite, "--set", "clients=0", "--set", "tests.copy.timeout=5"]) == 3
     told = capsys.readouterr().err.splitlines()
     assert told == [
-        f"{suite}:8:60: `clients` is '0'; expected at least 1",
-        "--set tests.copy.timeout: `timeout`: '5' has no unit; expected a time like '30 s'",
+        f"{suite}:8:60: `clients` is '0'; expected at least 1  [out-of-range]",
+        "    8 |   - {name: copy, use: noop, after: [fill], load: {clients: $clients, ramp: 5 s, for: 10 s}}",
+        "      |                                                            ^^^^^^^^",
+        "--set tests.copy.timeout: `timeout`: '5' has no unit; expected a time like '30 s'  [wrong-quantity]",
         "error: the suite is not valid: 2 problems",
-        "  fix the file; `pileup describe suite` lists the allowed keys",
+        "  fix the file; `pileup describe suite` lists the allowed keys, `pileup describe CODE` explains a [code]",
     ]
 
 

@@ -76,7 +76,7 @@ def test_a_registered_class_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_name_gets_near_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, storage__read="a:B", storage__write="a:B")
-    with pytest.raises(PluginError, match=r"there is no test 'storage\.raed'; expected one of storage\.read"):
+    with pytest.raises(PluginError, match=r"there is no test 'storage\.raed'; expected 'storage\.read'"):
         registry.load("tests", "storage.raed")
     with pytest.raises(
         PluginError, match=r"there is no test 'xyz'; expected a name from `pileup list tests`, or \./file\.py:Class"

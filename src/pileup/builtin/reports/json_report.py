@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.plugin import Report
-from pileup.plugin.results import RunResults, to_json
+
+if TYPE_CHECKING:
+    from pileup.plugin.results import RunResults
 
 
 class JsonReport(Report):
@@ -22,6 +24,8 @@ class JsonReport(Report):
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the JSON, UTF-8. `outputs` stay files of the run folder, named by path."""
+        from pileup.plugin.results import to_json  # noqa: PLC0415  `pileup list` imports this module
+
         parts = [f"{_text(name)}: {_members(value)}" for name, value in to_json(results).items()]
         return ("{\n" + ",\n".join(parts) + "\n}\n").encode("utf-8", "replace")
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from pileup.builtin.reports.markup import clean
 from pileup.plugin import Report
-from pileup.plugin.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults, Verdict
+
+if TYPE_CHECKING:
+    from pileup.plugin.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
 
 OUTPUT, OUTPUTS = 100_000, 5_000_000
 """Characters of one output and of all, at most: ends are kept."""
-FAILURES = ("failed", Verdict.NOT_MET, Verdict.NOT_MET_NOT_SHOWN)
 ERRORS = ("error", "unknown", "unavailable")
-SKIPPED = ("not run", Verdict.NOT_COVERED)
 
 
 class JUnitReport(Report):
@@ -127,7 +128,13 @@ def _equivalence(each: Equivalence, group: str) -> ElementTree.Element:
 
 def _judge(element: ElementTree.Element, outcome: str, reason: str, text: str) -> None:
     """Say how it ended: nothing when it passed, one child otherwise."""
-    kinds = {"failure": FAILURES, "error": ERRORS, "skipped": SKIPPED}
+    from pileup.plugin.results import Verdict  # noqa: PLC0415  `pileup list` imports this module
+
+    kinds = {
+        "failure": ("failed", Verdict.NOT_MET, Verdict.NOT_MET_NOT_SHOWN),
+        "error": ERRORS,
+        "skipped": ("not run", Verdict.NOT_COVERED),
+    }
     kind = next((kind for kind, words in kinds.items() if outcome in words), None)
     if kind is None:
         return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.builtin.reports.markup import clean
 from pileup.plugin import Report
-from pileup.plugin.results import RunResults, to_json
+
+if TYPE_CHECKING:
+    from pileup.plugin.results import RunResults
 
 FORMAT = "1"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -37,6 +39,8 @@ class XmlReport(Report):
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8. `outputs` stay files of the run folder, named by path."""
+        from pileup.plugin.results import to_json  # noqa: PLC0415  `pileup list` imports this module
+
         lines = ['<?xml version="1.0" encoding="utf-8"?>']
         _mapping(lines, 0, "pileup", {"format": FORMAT} | to_json(results))
         return ("\n".join(lines) + "\n").encode()

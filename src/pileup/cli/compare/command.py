@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo, plain
 from pileup.cli.working import working
 from pileup.model.contrast import WORSE
@@ -22,9 +24,20 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "html")
 
 
-@click.command("compare")
-@click.argument("runs", nargs=-1, required=True, metavar="BASELINE RUN...")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of output.")
+@click.command(
+    "compare",
+    cls=Command,
+    examples=[
+        ("a new run against an old one", "pileup compare runs/old runs/new"),
+        (
+            "in CI: exit with 4 when something is worse by 10 %",
+            "pileup compare runs/old runs/new --matters '10 %' --fail-on worse",
+        ),
+    ],
+    page="compare.md",
+)
+@click.argument("runs", nargs=-1, required=True, metavar="BASELINE RUN...", shell_complete=RUN.shell_complete)
+@click.option("--format", "form", type=OneOf(FORMATS), default="text", show_default=True, help="Form of output.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write to.  [default: stdout]")
 @click.option(
     "--matters",
@@ -35,14 +48,15 @@ FORMATS = ("text", "json", "html")
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(["worse"]),
+    type=OneOf(["worse"]),
     help="Exit with 4 when something is shown to be worse by as much as matters.",
 )
 def command(runs: tuple[str, ...], form: str, out: Path | None, matters: str, fail_on: str | None) -> int:
-    """Compare runs with a baseline: the first folder. RUN,RUN takes several runs as one side.
+    """Compare runs with a baseline.
 
-    For each test and operation: rate, throughput, response times, share not passed; the change with its interval at
-    95 %, and a verdict: better, worse, no difference shown.
+    The baseline is the first folder; RUN,RUN takes several runs as one side. For each test and operation: rate,
+    throughput, response times, share not passed; the change with its interval at 95 %, and a verdict: better, worse, no
+    difference shown.
     """
     found = compared(runs, matters)
     data = _rendered(found, form)

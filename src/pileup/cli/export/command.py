@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.errors import UsageError
@@ -21,15 +23,23 @@ if TYPE_CHECKING:
     from pileup.record import RunFolder
 
 
-@click.command("export")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "export",
+    cls=Command,
+    examples=[
+        ("every table as CSV", "pileup export RUN --to csv --out tables"),
+        ("the charts as pictures", "pileup export RUN --charts svg --out charts"),
+    ],
+    page="exports.md",
+)
+@click.argument("run", type=RUN)
 @click.option(
     "--to",
     "form",
     metavar="NAME",
     help="Format of the tables: csv, parquet, json, or another of `pileup list exporters`.",
 )
-@click.option("--charts", type=click.Choice(["svg", "png"]), help="Write each chart of the report as a picture.")
+@click.option("--charts", type=OneOf(["svg", "png"]), help="Write each chart of the report as a picture.")
 @click.option(
     "--chart",
     "names",
@@ -39,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the files.")
 def command(run: Path, form: str | None, charts: str | None, names: tuple[str, ...], out: Path) -> None:
-    """Write the tables of a run folder, and its charts, as files into a folder.
+    """Write tables and charts of a run as files.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
     errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,

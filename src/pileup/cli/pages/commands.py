@@ -8,15 +8,18 @@ from collections.abc import Iterator
 
 import click
 
+from pileup.cli.command import Command
 from pileup.cli.pages.page import Block, Code, Heading, Page, Table, Words, without_empty_columns
 
 DEFAULT = re.compile(r"\s*\[default: ([^\]]*)\]\.?")
+WIDTH = 80
+"""Columns of a usage, whatever the terminal has."""
 Found = tuple[str, click.Command, click.Context]
 
 
 def commands_page(app: click.Group) -> Page:
     """Return the page with a section for every command of a group, those of groups inside it too."""
-    found = list(_commands(app, click.Context(app, info_name="pileup")))
+    found = list(_commands(click.Context(app, info_name="pileup", terminal_width=WIDTH)))
     summary = [(f"[{name}](#{name.replace(' ', '-')})", each.get_short_help_str(200)) for name, each, _ in found]
     blocks: list[Block] = [Table(("command", "what"), tuple(summary))]
     for name, each, context in found:
@@ -24,14 +27,21 @@ def commands_page(app: click.Group) -> Page:
     return Page("", "commands", "Commands", "every command with its arguments and options", tuple(blocks))
 
 
-def _commands(group: click.Group, context: click.Context) -> Iterator[Found]:
+def commands_of(context: click.Context) -> Iterator[Found]:
+    """Yield the commands of a group that are listed: name, command, context."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        return
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        if command is None or command.hidden:
-            continue
-        below = click.Context(command, parent=context, info_name=name)
+        if command is not None and not command.hidden:
+            yield name, command, click.Context(command, parent=context, info_name=name)
+
+
+def _commands(context: click.Context) -> Iterator[Found]:
+    for _, command, below in commands_of(context):
         if isinstance(command, click.Group):
-            yield from _commands(command, below)
+            yield from _commands(below)
         else:
             yield below.command_path, command, below
 
@@ -42,6 +52,8 @@ def _section(name: str, command: click.Command, context: click.Context) -> Itera
     yield Words(inspect.cleandoc(command.help or "").replace("\f", ""))
     rows = [row for each in command.get_params(context) if (row := _option(each, context))]
     yield without_empty_columns(("option", "default", "what"), rows)
+    if isinstance(command, Command) and command.examples:
+        yield Code("\n".join(f"{typed}   # {what}" for what, typed in command.examples))
 
 
 def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, str, str] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pileup.cli.pages import language
+from pileup.cli.pages import language, topics
 from pileup.cli.pages.commands import commands_page
+from pileup.cli.pages.mistakes import mistake_page, mistakes_page
 from pileup.cli.pages.page import INDEX, Block, Heading, Page, Table, Words
 from pileup.cli.pages.plugins import missing_page, plugin_page
 from pileup.plugin.registry import KINDS, Found, find_all
@@ -44,19 +45,26 @@ TOPICS: dict[str, Callable[[], Page]] = {
     "verdicts": language.verdicts_page,
     "commands": _commands,
     "plugin": _programming,
+    "exit-codes": topics.exit_codes_page,
+    "environment": topics.environment_page,
+    "config": topics.config_page,
+    "json": topics.json_page,
+    "mistakes": mistakes_page,
 }
 """Name of a page that is about no plug-in -> what makes it."""
 
 
 def topic(name: str) -> Page | None:
-    """Return a page that is about no plug-in: one of TOPICS, or a word of the suite that holds others, like `load`."""
+    """Return a page that is about no plug-in: one of TOPICS, or a word of the suite that holds others, like `load`,
+    or the code of a mistake, like unknown-key.
+    """
     if name in TOPICS:
         return TOPICS[name]()
     page = language.suite_page()
     for title, blocks in _sections(page):
         if name in (word.strip("`[]").rpartition(".")[2] for word in title.split(", ")):
             return Page("", name, f"{title} in a suite", "", tuple(_apart(block) for block in blocks))
-    return None
+    return mistake_page(name)
 
 
 def _sections(page: Page) -> list[tuple[str, list[Block]]]:

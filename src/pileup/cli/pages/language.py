@@ -186,7 +186,14 @@ def verdicts_page() -> Page:
         Heading("Of a criterion"),
         Table(("verdict", "meaning"), tuple(CRITERION_WORDS.items())),
         Heading("Exit codes"),
+        *exit_code_blocks(),
+    )
+    return Page("", "verdicts", "Verdicts", "outcomes of operations, cases and criteria; exit codes", blocks)
+
+
+def exit_code_blocks() -> tuple[Block, ...]:
+    """Return the table of exit codes, and which one counts when several apply."""
+    return (
         Table(("code", "meaning"), tuple((str(int(code)), EXIT_WORDS[code]) for code in ExitCode)),
         Words(f"When several apply: {', '.join(str(int(code)) for code in PRECEDENCE)}, the first of them."),
     )
-    return Page("", "verdicts", "Verdicts", "outcomes of operations, cases and criteria; exit codes", blocks)

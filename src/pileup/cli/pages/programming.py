@@ -79,7 +79,7 @@ def _blocks() -> Iterator[Block]:
         yield Words(names)
         for each in things:
             yield Heading(each.__name__)
-            yield from _class(each) if inspect.isclass(each) else _function(each)
+            yield from class_blocks(each) if inspect.isclass(each) else _function(each)
 
 
 def _function(function: Any) -> Iterator[Block]:
@@ -87,7 +87,8 @@ def _function(function: Any) -> Iterator[Block]:
     yield Words(_text(function))
 
 
-def _class(cls: type) -> Iterator[Block]:
+def class_blocks(cls: type) -> Iterator[Block]:
+    """Yield docstring, members, fields and methods of a class."""
     bases = [base.__name__ for base in cls.__bases__ if base.__module__.startswith("pileup.") and base is not Part]
     yield Words(_text(cls) + (f" Has what {' and '.join(bases)} has." if bases else ""))
     body = _parsed(cls).body

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.arguments import RUN
+from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.show import equivalent, faults, jobs, labels, points
 from pileup.cli.working import working
@@ -50,11 +52,22 @@ MOST_CASES = 200
 """Rows of a table of cases."""
 
 
-@click.command("show")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.command(
+    "show",
+    cls=Command,
+    examples=[
+        ("the verdict, criteria and figures", "pileup show RUN"),
+        ("one figure, for a script", "pileup show RUN --json | jq .verdict"),
+    ],
+    page="reports.md",
+)
+@click.argument("run", type=RUN)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 def command(run: Path, as_json: bool) -> None:
-    """Show the results of a run folder: one that has ended, goes on, or was broken off."""
+    """Show the results of a run.
+
+    RUN is a run folder: of a run that has ended, goes on, or was broken off.
+    """
     from pileup.record import RunFolder
     from pileup.record.reading import reading
     from pileup.stats import results

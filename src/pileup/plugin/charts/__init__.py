@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pileup.model.results import RunResults
+if TYPE_CHECKING:
+    from pileup.model.results import RunResults
 
 Columns = dict[str, Sequence[Any]]
 """A table as column name -> values, all of one length: numbers with None where there is none, or text."""

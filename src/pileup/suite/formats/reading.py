@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.suite.formats.size_limits import LARGEST
 from pileup.suite.formats.tree import Mapping, kind_of
 from pileup.suite.formats.xml_reader import read_xml
@@ -22,10 +23,16 @@ def read_file(path: Path, problems: Problems) -> bytes | None:
             f"the suite cannot be read: {problem.strerror or problem}",
             "a file",
             "check its path and permissions",
+            code=ProblemCode.SYNTAX,
         )
         return None
     if len(data) > LARGEST:
-        problems.add(START, "the file is too large for a suite", f"at most {LARGEST // 1024 // 1024} MiB")
+        problems.add(
+            START,
+            "the file is too large for a suite",
+            f"at most {LARGEST // 1024 // 1024} MiB",
+            code=ProblemCode.TOO_LARGE,
+        )
         return None
     return data
 
@@ -38,6 +45,7 @@ def is_xml(data: bytes, suffix: str) -> bool:
 
 def read_tree(data: bytes, suffix: str, problems: Problems) -> Mapping | None:
     """Return the words of a suite, in YAML or XML; None when it cannot be read, and problems say why."""
+    problems = problems.of(ProblemCode.SYNTAX)
     node = read_xml(data, problems) if is_xml(data, suffix) else read_yaml(data, problems)
     if isinstance(node, Mapping):
         return node

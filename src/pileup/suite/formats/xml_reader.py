@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.suite.formats.shapes import ANY, ENTRY, ITEM, SUITE, Shape
 from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES, UnreadableError, decode
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
@@ -277,7 +278,8 @@ class _Reader:
 
     def _told_twice(self, mapping: Mapping, word: str, at: Position) -> None:
         told = f"{shown(word)} is given twice"
-        self._problems.add(at, told, "each word once", f"first in line {mapping.keys[word].line}")
+        first = f"first in line {mapping.keys[word].line}"
+        self._problems.add(at, told, "each word once", first, code=ProblemCode.DUPLICATE_KEY)
 
     def _attribute(self, element: _Element, each: Attribute, value: str) -> None:
         at = self._places.position(each.at)

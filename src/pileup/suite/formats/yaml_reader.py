@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from pileup.model.problem_codes import ProblemCode
 from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES, UnreadableError, decode
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problems import Position, Problems, shown
@@ -187,7 +188,11 @@ class _Reader:
             top.ignore = True
             first = top.node.keys[node.text].line
             self._problems.add(
-                node.at, f"{shown(node.text)} is given twice", "each word once", f"first in line {first}"
+                node.at,
+                f"{shown(node.text)} is given twice",
+                "each word once",
+                f"first in line {first}",
+                code=ProblemCode.DUPLICATE_KEY,
             )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from pileup.model import check as checks
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft
-from pileup.suite.formats.tree import Mapping, Sequence, where
+from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problems import Problems, near, parts, shown
 from pileup.suite.rules.attached import is_attached
 
@@ -31,17 +32,15 @@ class BesideRules:
                 self._check_with(test, name, number)
             if test.spec.with_:
                 self._check_scopes(test)
-        node = self._draft.tree.entries.get("faults")
         seen: set[str] = set()
-        for number, item in enumerate(node.items if isinstance(node, Sequence) else []):
-            if isinstance(item, Mapping) and self._draft.suite:
-                fault = self._draft.suite.faults[number]
-                self._check_fault(fault, item)
-                if fault.name in seen:
-                    self._problems.add(
-                        where(item, ("name",)), f"a second fault {shown(fault.name)}", "names that differ"
-                    )
-                seen |= {fault.name} if fault.name else set()
+        for fault in self._draft.faults:
+            if not fault.left_out:
+                self._check_fault(fault.spec, fault.node)
+            if fault.spec.name in seen:
+                told = f"a second fault {shown(fault.spec.name)}"
+                at = where(fault.node, ("name",))
+                self._problems.add(at, told, "names that differ", code=ProblemCode.DUPLICATE_NAME)
+            seen |= {fault.spec.name} if fault.spec.name else set()
         self._check_cooldown()
 
     def _check_with(self, test: BoundPart[TestSpec], name: str, number: int) -> None:
@@ -52,7 +51,7 @@ class BesideRules:
         elif main is None:
             if name not in self._names:
                 others = [each for each in self._names if each != test.spec.name]
-                self._problems.add(at, f"there is no test {shown(name)}", near(name, others))
+                self._problems.unknown(at, "test", name, others)
         elif main.spec.with_:
             self._problems.add(at, f"{shown(name)} is itself a role", "a test that has a load of its own end")
         elif self._needs(name, test.spec.name):
@@ -83,7 +82,7 @@ class BesideRules:
         name, _, process = (fault.target or "").partition(".")
         if fault.target is not None and name not in self._draft.names("targets"):
             at = where(node, ("target",))
-            self._problems.add(at, f"there is no target {shown(name)}", near(name, targets))
+            self._problems.unknown(at, "target", name, targets)
         elif name in targets and fault.do != "command" and self._attached(targets[name].spec):
             pass  # it does not apply: names in it cannot be checked here
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
@@ -98,8 +97,8 @@ class BesideRules:
         for number, name in enumerate(fault.during):
             if name not in self._names:
                 at = where(node, ("during", number))
-                self._problems.add(at, f"there is no test {shown(name)}", near(name, self._names))
-        if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
+                self._problems.unknown(at, "test", name, self._names)
+        if not fault.during and not any(map(_may_be_sustained, self._draft.tests)):
             self._problems.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
 
     def _attached(self, spec: TargetSpec) -> bool:
@@ -122,3 +121,8 @@ class BesideRules:
         except ValueError as problem:
             what, expected = parts(str(problem))
             self._problems.add(where(node, ("until",)), f"`until`: {what}", expected)
+
+
+def _may_be_sustained(test: BoundPart[TestSpec]) -> bool:
+    """Whether a test has a sustained load of its own, or one that could not be read."""
+    return ("load" in test.left_out or test.spec.load.sustained) and not test.spec.with_

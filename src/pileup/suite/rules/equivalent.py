@@ -8,7 +8,7 @@ from pileup.model.errors import PluginError
 from pileup.suite import instances
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import Scalar, Sequence
-from pileup.suite.problems import Problems, near, shown
+from pileup.suite.problems import Problems, shown
 
 
 def check_equivalent(draft: Draft, folder: Path, problems: Problems) -> None:
@@ -26,7 +26,7 @@ def check_equivalent(draft: Draft, folder: Path, problems: Problems) -> None:
 def _check_name(item: Scalar, draft: Draft, folder: Path, problems: Problems) -> None:
     known = draft.names("tests")
     if item.text not in known:
-        problems.add(item.at, f"there is no test {shown(item.text)}", near(item.text, known))
+        problems.unknown(item.at, "test", item.text, known)
         return
     test = next((part.spec for part in draft.tests if part.spec.name == item.text), None)
     try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pileup.model.by_place import BY_PLACE
-from pileup.model.errors import PluginError
+from pileup.model.errors import PluginError, UnknownPluginError
+from pileup.model.problem_codes import ProblemCode
 from pileup.plugin.options import declared, options_model
 from pileup.plugin.registry import user_mistake
 from pileup.suite.bind import plain
@@ -29,15 +31,20 @@ class Plugins:
         self.problems = problems
 
     def find(self, find: Callable[[str, Path], type[Made]], name: str, node: Mapping, word: str) -> type[Made] | None:
-        """Return the class that a word of `node` names."""
+        """Return the class that a word of `node` names, or probably means: then that is a problem."""
         at = where(node, (word,))
         try:
             return find(name, self.folder)
+        except UnknownPluginError as problem:
+            self.problems.add(at, problem.what, problem.expected, problem.hint, code=ProblemCode.UNKNOWN_PLUGIN)
+            for near in problem.near[:1]:  # what was probably meant: its options have mistakes of their own
+                with suppress(Exception):
+                    return find(near, self.folder)
         except PluginError as problem:
-            self.problems.add(at, problem.what, problem.expected, problem.hint)
+            self.problems.add(at, problem.what, problem.expected, problem.hint, code=ProblemCode.UNKNOWN_PLUGIN)
         except Exception as problem:  # a package may raise anything
             told = f"{shown(name)} cannot be loaded: {type(problem).__name__}: {problem}"
-            self.problems.add(at, told, "a plug-in that loads")
+            self.problems.add(at, told, "a plug-in that loads", code=ProblemCode.BROKEN_PLUGIN)
         return None
 
     def check_options(self, cls: type, options: Mapping, missing_at: Position, words: Iterable[str] = ()) -> bool:
@@ -49,7 +56,8 @@ class Plugins:
         unknown = [name for name in options.entries if name not in known]
         for name in unknown:
             expected = near(name, (*known, *words)) or "nothing: it takes no options"
-            self.problems.add(options.keys[name], f"{shown(called(cls))} has no option {shown(name)}", expected)
+            told = f"{shown(called(cls))} has no option {shown(name)}"
+            self.problems.add(options.keys[name], told, expected, code=ProblemCode.UNKNOWN_OPTION)
         kept = {name: value for name, value in options.entries.items() if name in known}
         good = Mapping(kept, options.at, options.keys)
         try:
@@ -79,7 +87,12 @@ class Plugins:
                 lists[name] = values.items
             else:
                 told = "empty" if isinstance(values, Sequence) else kind_of(values)
-                self.problems.add(values.at, f"`{BY_PLACE}` is {told}", "a list with the value of each place")
+                self.problems.add(
+                    values.at,
+                    f"`{BY_PLACE}` is {told}",
+                    "a list with the value of each place",
+                    code=ProblemCode.WRONG_TYPE,
+                )
                 self.problems.spoil(node.at)
         count = max(map(len, lists.values()), default=1)
         values_at = ({name: each[place % len(each)] for name, each in lists.items()} for place in range(count))
@@ -96,7 +109,7 @@ class Plugins:
             report(problem, node, model, self.problems)
         except ValueError as problem:
             what, expected = parts(str(problem))
-            self.problems.add(node.at, begin + what, expected)
+            self.problems.add(node.at, begin + what, expected, code=ProblemCode.WRONG_OPTION)
         except Exception as problem:
             self._mistake(cls, problem, node.at)
 
@@ -104,7 +117,9 @@ class Plugins:
         """Tell a plug-in's own mistake with its line."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         told = user_mistake(problem, Path(file)) if file else f"{type(problem).__name__}: {problem}"
-        self.problems.add(at, f"{shown(called(cls))} fails: {told}", "a plug-in without mistakes")
+        self.problems.add(
+            at, f"{shown(called(cls))} fails: {told}", "a plug-in without mistakes", code=ProblemCode.BROKEN_PLUGIN
+        )
 
 
 def called(cls: type) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from pileup.model.own_waits import OWN_WAITS
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.record import ITERATION
 from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
 from pileup.plugin import Monitor, Test
@@ -107,7 +108,7 @@ class PluginRules:
             others.append(f"options.{instances.LAYERS}")
         if others:
             told = f"`layers` is combined with {shown(others[0])}"
-            self._plugins.problems.add(node.at, told, "one of the two")
+            self._plugins.problems.add(node.at, told, "one of the two", code=ProblemCode.CONFLICT)
         elif not any(self._in_layers(test) for test in self._draft.tests):
             told = "no test with a sustained load has an option 'layers' that it does not set itself"
             self._plugins.problems.add(node.at, told, "a test of storage with `for`")
@@ -117,14 +118,16 @@ class PluginRules:
         for name, at in self._common.keys.items():
             if self._complete and name not in self._known:
                 expected = near(name, self._known, "an option of a test")
-                self._plugins.problems.add(at, f"no test has an option {shown(name)}", expected)
+                self._plugins.problems.add(
+                    at, f"no test has an option {shown(name)}", expected, code=ProblemCode.UNKNOWN_OPTION
+                )
 
     def _check_monitor(self, monitor: BoundPart[MonitorSpec]) -> None:
         watches, targets = monitor.spec.watches, self._draft.names("targets")
         if watches is not None and watches not in targets:
             known = f"one of {', '.join(targets)}" if targets else "`targets` in the suite"
             at = monitor.node.entries["watches"].at
-            self._plugins.problems.add(at, f"there is no target {shown(watches)}", near(watches, targets, known))
+            self._plugins.problems.unknown(at, "target", watches, targets, known)
         cls = self._plugins.find(instances.class_of_monitor, monitor.spec.use, monitor.node, "use")
         if cls is None:
             return
@@ -144,7 +147,7 @@ class PluginRules:
         name = target.text.partition(".")[0] if cls.of_daemons else target.text
         if name not in names:
             known = f"one of {', '.join(names)}" if names else "`targets` in the suite"
-            problems.add(target.at, f"there is no target {shown(name)}", near(name, names, known))
+            problems.unknown(target.at, "target", name, names, known)
         elif cls.of_daemons and self._attached(name):
             self._check_attached(monitor, cls, target)
         elif monitor.spec.host is not None:

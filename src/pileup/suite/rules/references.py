@@ -13,13 +13,15 @@ from pileup.model.errors import PluginError
 from pileup.model.event import FAULT, RECOVERY
 from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW, Find
 from pileup.model.loads.hold import Hold
+from pileup.model.nearest import COMPARED
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import NEVER, MonitorSpec, TestSpec
 from pileup.model.units import format_time
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.order import circles
-from pileup.suite.problems import COMPARED, Position, Problems, near, parts, shown
+from pileup.suite.problems import Position, Problems, near, parts, shown
 from pileup.suite.replays import Replays, check_replays
 from pileup.suite.rules.beside import BesideRules
 from pileup.suite.rules.equivalent import check_equivalent
@@ -37,17 +39,20 @@ def check(draft: Draft, folder: Path, problems: Problems, replays: Replays) -> N
     plugins = PluginRules(draft, folder, problems)
     plugins.check()
     check_replays(draft, replays, problems)
-    _check_checks(draft, folder, problems, plugins.operations)
-    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, problems).check()
-    check_until(draft, problems)
-    check_equivalent(draft, folder, problems)
+    _check_checks(draft, folder, problems.of(ProblemCode.CHECK), plugins.operations)
+    beside = problems.of(ProblemCode.BESIDE)
+    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, beside).check()
+    check_until(draft, problems.of(ProblemCode.CHECK))
+    check_equivalent(draft, folder, problems.of(ProblemCode.CONFLICT))
 
 
 def _check_title(draft: Draft, problems: Problems) -> None:
     """Keep control characters out of what is shown on terminals and names a folder."""
     title = draft.tree.entries.get("title")
     if isinstance(title, Scalar) and not title.text.isprintable():
-        problems.add(title.at, f"`title` is {shown(title.text)}", "one line of printable text")
+        problems.add(
+            title.at, f"`title` is {shown(title.text)}", "one line of printable text", code=ProblemCode.BAD_NAME
+        )
 
 
 def monitor_name(spec: MonitorSpec) -> str:
@@ -61,7 +66,9 @@ def _unique(what: str, names: Iterable[tuple[str, Position]], problems: Problems
         if name in first:
             before = first[name]
             told = f"the first is in line {before.line}" if before.line != at.line else ""
-            problems.add(at, f"a second {what} {shown(name)}", "names that differ", hint or told)
+            problems.add(
+                at, f"a second {what} {shown(name)}", "names that differ", hint or told, code=ProblemCode.DUPLICATE_NAME
+            )
         first.setdefault(name, at)
 
 
@@ -75,13 +82,14 @@ def _check_monitor_names(draft: Draft, problems: Problems) -> None:
     for name, at in names:
         if name == self_metrics.MONITOR:
             told = f"{shown(name)} is what pileup's samples of itself are called"
-            problems.add(at, told, "another name", "give the monitor a `name`")
+            problems.add(at, told, "another name", "give the monitor a `name`", code=ProblemCode.DUPLICATE_NAME)
         if name in tests:
             problems.add(
                 at,
                 f"{shown(name)} is a monitor and a test",
                 "names that differ, for checks",
                 "give the monitor a `name`",
+                code=ProblemCode.DUPLICATE_NAME,
             )
 
 
@@ -93,15 +101,19 @@ def _check_after(draft: Draft, problems: Problems) -> None:
         for number, name in enumerate(part.spec.after):
             if name not in names:
                 others = [each for each in names if each != part.spec.name]
-                problems.add(where(part.node, ("after", number)), f"there is no test {shown(name)}", near(name, others))
+                problems.unknown(where(part.node, ("after", number)), "test", name, others)
     for circle in circles(needs):
         at = where(nodes[circle[0]], ("after",))
         if len(circle) == 2:
-            problems.add(at, f"{shown(circle[0])} needs itself", "another test, or no `after`")
+            problems.add(at, f"{shown(circle[0])} needs itself", "another test, or no `after`", code=ProblemCode.ORDER)
         else:
             told = " -> ".join(circle)
             problems.add(
-                at, f"tests that need each other: {told}", "an order", "remove one `after` (a -> b: a needs b)"
+                at,
+                f"tests that need each other: {told}",
+                "an order",
+                "remove one `after` (a -> b: a needs b)",
+                code=ProblemCode.ORDER,
             )
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from pileup.model.criterion import CriterionSpec
 from pileup.model.loads.load import Load
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import TOGETHER, TargetSpec, TestSpec
 from pileup.model.units import counted
 from pileup.plugin.options import declared
@@ -46,7 +47,7 @@ class ScanRules:
     def __init__(self, draft: Draft, plugins: Plugins, common: Mapping) -> None:
         self._draft = draft
         self._plugins = plugins
-        self._problems: Problems = plugins.problems
+        self._problems: Problems = plugins.problems.of(ProblemCode.SCAN)
         self._common = common
         self._tests = {part.spec.name: part for part in draft.tests}
         node = draft.tree.entries.get("scan")
@@ -133,7 +134,7 @@ class ScanRules:
             for each in item.entries.values() if isinstance(item, Mapping) else (item,):
                 text = each.text if isinstance(each, Scalar) else text_of(plain(each))
                 if text not in names:
-                    self._problems.add(each.at, f"there is no target {shown(text)}", near(text, names))
+                    self._problems.unknown(each.at, "target", text, names)
         if not any(aims(axis, test.spec) for test in self._tests.values()):
             at = self._node.keys.get(axis.name, node.at)
             self._problems.add(

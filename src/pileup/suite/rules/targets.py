@@ -7,6 +7,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from pileup.model.errors import PileupError, TargetError
+from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.plugin.test import needs_of
@@ -25,7 +26,7 @@ class TargetRules:
     def __init__(self, draft: Draft, plugins: Plugins) -> None:
         self._draft = draft
         self._plugins = plugins
-        self._problems = plugins.problems
+        self._problems = plugins.problems.of(ProblemCode.TARGET)
         self._classes: dict[str, type[Target]] = {}
 
     def check(self) -> None:
@@ -34,7 +35,9 @@ class TargetRules:
             if not target.spec.kind:
                 if "kind" not in target.left_out:
                     expected = "what kind of system: a name from `pileup list targets`, or a url that says it"
-                    self._problems.add(target.node.at, "the word `kind` is missing", expected)
+                    self._problems.add(
+                        target.node.at, "the word `kind` is missing", expected, code=ProblemCode.MISSING_KEY
+                    )
                 continue
             cls = self._plugins.find(instances.class_of_target, target.spec.kind, target.node, "kind")
             if cls is None:
@@ -138,7 +141,9 @@ class TargetRules:
         for item in given.entries.values() if isinstance(given, Mapping) else (given,):
             if isinstance(item, Scalar) and not item.empty and item.text not in names:
                 expected = near(item.text, names, "" if names else "`targets` in the suite")
-                self._problems.add(item.at, f"there is no target {shown(item.text)}", expected)
+                self._problems.add(
+                    item.at, f"there is no target {shown(item.text)}", expected, code=ProblemCode.UNKNOWN_NAME
+                )
 
     def _check_aim(self, test: BoundPart[TestSpec], cls: type[Test], given: Node) -> None:
         """Check that a test is given as many targets as it needs, each of a kind that it can use."""

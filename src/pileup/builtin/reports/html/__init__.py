@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pileup.plugin import PluginError, Report, option, registry
-from pileup.plugin.results import RunComparison, RunResults
 
 if TYPE_CHECKING:
     from pileup.builtin.reports.html.charts.assemble import Charts
+    from pileup.plugin.results import RunComparison, RunResults
 
 
 ALL = "all"

@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pileup.plugin.charts import Chart, Clock, Group
-from pileup.plugin.results import RunResults
+
+if TYPE_CHECKING:
+    from pileup.plugin.results import RunResults
 
 LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
 """Durations that a distribution needs to be drawn; the most curves, histograms, box plots and cases in one chart."""

@@ -1,0 +1,98 @@
+"""What short commands cost: CPU time, user and system, of a process from its start to its end.
+
+    .venv/bin/python benchmarks/commands.py
+    .venv/bin/python benchmarks/commands.py --rounds 21 --run runs/2026-11-23T10-38-21Z-first-run
+
+Prints the median of several rounds for each command, and its budget; ends with 1 where one is over it. The commands
+run in turn, so that what disturbs the machine disturbs all alike; the first round, which compiles, does not count.
+Without --run a suite of two tests is run first, for `show`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SUITE = """
+pileup: 1
+title: Small
+targets: {se: {kind: posix, url: HERE}}
+tests:
+  - {name: fill, use: storage.write, target: se, options: {files: 10, size: 64 KiB}}
+  - name: read
+    use: storage.read
+    target: se
+    after: [fill]
+    options: {files: 10, size: 64 KiB}
+    load: {clients: 2, for: 2 s}
+monitors: [{use: node}]
+criteria: [{id: C1, says: Nothing fails, check: fraction(read.failed) == 0}]
+"""
+NAMES, SUITES = 0.2, 0.5
+"""Seconds of CPU that help and completion may take, and commands that read a suite or a run."""
+
+
+def cpu(words: list[str], environment: dict[str, str]) -> float:
+    """Return the CPU time of a command, s."""
+    before = os.times()
+    subprocess.run(
+        [sys.executable, "-m", "pileup", *words], env=environment, stdout=subprocess.DEVNULL, check=True, timeout=120
+    )
+    after = os.times()
+    return after.children_user - before.children_user + after.children_system - before.children_system
+
+
+def commands(suite: Path, run: str) -> dict[str, tuple[list[str], dict[str, str], float]]:
+    """Return name -> words, variables beside those that there are, budget in s."""
+    asked = {"_PILEUP_COMPLETE": "bash_complete", "COMP_WORDS": "pileup run suite:f", "COMP_CWORD": "2"}
+    return {
+        "--help": (["--help"], {}, NAMES),
+        "run --help": (["run", "--help"], {}, NAMES),
+        "completion of suite:f": ([], asked, NAMES),
+        "list": (["list"], {}, SUITES),
+        "validate": (["validate", str(suite)], {}, SUITES),
+        "plan": (["plan", str(suite)], {}, SUITES),
+        "show": (["show", run], {}, SUITES),
+    }
+
+
+def main() -> int:
+    """Measure, print, and return 1 where a command is over its budget."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--run", help="run folder for `show`")
+    given = parser.parse_args()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    with tempfile.TemporaryDirectory(prefix="pileup-commands-") as scratch:
+        environment.setdefault("PYTHONPYCACHEPREFIX", f"{scratch}/compiled")
+        suite = Path(scratch) / "suite.yaml"
+        suite.write_text(SUITE.replace("HERE", scratch))
+        run = given.run or made(suite, environment)
+        wanted = commands(suite, run)
+        taken: dict[str, list[float]] = {name: [] for name in wanted}
+        for number in range(given.rounds + 1):
+            for name, (words, more, _) in wanted.items():
+                seconds = cpu(words, environment | more)
+                taken[name] += [seconds] if number else []
+    over = 0
+    for name, (_, _, budget) in wanted.items():
+        middle = statistics.median(taken[name])
+        over += middle > budget
+        print(f"{name:24} {middle:5.2f} s of CPU, budget {budget} s ({min(taken[name]):.2f} to {max(taken[name]):.2f})")
+    return 1 if over else 0
+
+
+def made(suite: Path, environment: dict[str, str]) -> str:
+    """Run the suite and return its run folder."""
+    words = [sys.executable, "-m", "pileup", "run", str(suite), "--quiet", "--out", str(suite.parent / "runs")]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=300)
+    return done.stdout.strip().splitlines()[-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

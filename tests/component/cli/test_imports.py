@@ -1,0 +1,102 @@
+"""What short commands import: modules are counted, since time depends on the machine: benchmarks/commands.py has it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+pileup: 1
+title: Small
+targets: {se: {kind: posix, url: /tmp}}
+tests:
+  - {name: fill, use: storage.write, target: se, options: {files: 10, size: 64 KiB}}
+  - name: read
+    use: storage.read
+    target: se
+    after: [fill]
+    options: {files: 10, size: 64 KiB}
+    load: {clients: 2, for: 2 s}
+monitors: [{use: node}]
+criteria: [{id: C1, says: Nothing fails, check: fraction(read.failed) == 0}]
+"""
+ENGINES = ("numpy", "duckdb", "altair", "jinja2", "asyncio")
+"""What only runs and their records need."""
+LIBRARIES = (*ENGINES, "pydantic", "yaml", "rich", "psutil", "pileup._core._native")
+CODE = """
+import contextlib, io, json, sys
+from pileup.cli import main
+with contextlib.redirect_stdout(io.StringIO()):
+    code = main(sys.argv[1:])
+print(json.dumps([code, sorted(sys.modules)]))
+"""
+
+
+def imported(*words: str, **environment: str) -> set[str]:
+    """The modules that a command has imported, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    code, modules = json.loads(done.stdout)
+    assert code == 0, done.stderr
+    return set(modules)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    path = tmp_path / "suite.yaml"
+    path.write_text(SUITE)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        (("--help",), 180),
+        (("run", "--help"), 190),
+        (("help", "bench"), 190),
+        (("completion", "bash"), 190),
+        (("list", "suites"), 190),
+    ],
+)
+def test_help_and_names_need_no_library(words: tuple[str, ...], most: int) -> None:
+    modules = imported(*words)
+    assert not modules & set(LIBRARIES)
+    assert len(modules) <= most
+
+
+@pytest.mark.parametrize(("command", "most"), [("validate", 470), ("plan", 530)])
+def test_a_suite_is_read_without_what_runs_and_records_need(command: str, most: int, suite: str) -> None:
+    modules = imported(command, suite)
+    assert not modules & set(ENGINES)
+    assert len(modules) <= most
+
+
+def test_plug_ins_are_listed_without_what_they_run_with() -> None:
+    modules = imported("list")
+    assert not modules & {*ENGINES, "rich", "yaml"}
+    assert "pileup.suite.loading" not in modules
+    assert len(modules) <= 560
+
+
+def test_a_suite_is_completed_without_a_library() -> None:
+    code = "import sys\nfrom pileup.cli import main\nmain([])\nprint(sorted(sys.modules))\n"
+    asked = {"_PILEUP_COMPLETE": "bash_complete", "COMP_WORDS": "pileup run suite:first", "COMP_CWORD": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.splitlines()[0] == "plain,suite:first-run"
+    assert not any(f"'{name}'" in done.stdout for name in LIBRARIES)
