@@ -106,7 +106,7 @@ CONTENDERS = (
 
 
 def once(contender: Contender, server: Server, folder: Path) -> dict[str, float]:
-    """Run a generator; return CPU us per request and requests per second of the window."""
+    """Run a generator; return CPU µs per request and requests per second of the window."""
     before = server.requests()
     with meter.running(meter.GENERATOR_CORE, contender.command(server, folder), folder / "out.txt", folder) as child:
         try:
@@ -145,7 +145,7 @@ def run(folder: Path, pairs: int) -> Report:
         for number in range(pairs):
             for each in taking if number % 2 == 0 else taking[::-1]:
                 runs[each.name].append(once(each, server, folder))
-                progress(f"{each.name} {runs[each.name][-1]['us']:.2f} us")
+                progress(f"{each.name} {runs[each.name][-1]['us']:.2f} µs")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=ratios(runs),
@@ -169,6 +169,6 @@ def ratios(runs: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
 def levels(runs: list[dict[str, float]]) -> dict[str, float]:
     """Return medians of the runs of one generator."""
     return {
-        "CPU us per request": statistics.median(run["us"] for run in runs),
+        "CPU µs per request": statistics.median(run["us"] for run in runs),
         "requests per second": statistics.median(run["per_second"] for run in runs),
     }

@@ -53,7 +53,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 
 def once(name: str, command: list[str]) -> dict[str, float]:
-    """Run one; return bytes per second in its steady part, and CPU us per read of all its run."""
+    """Run one; return bytes per second in its steady part, and CPU µs per read of all its run."""
     before = os.times()
     words = meter.pinned(meter.GENERATOR_CORE, command)
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)

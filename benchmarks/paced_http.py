@@ -76,7 +76,7 @@ def starts(server: Server, rate: float) -> list[str]:
 
 
 def lateness(server: Server) -> dict[str, float]:
-    """Return how late requests start at a fifth of the most that is reached just before, us."""
+    """Return how late requests start at a fifth of the most that is reached just before, µs."""
     most = told(command(server, {"clients": 64, "warm_up": SECOND // 2, "for": SECOND}, 0.1))["window"]
     rate = CALM * most["count"] / most["seconds"]
     found = told(starts(server, rate))
@@ -104,7 +104,7 @@ def run(folder: Path, pairs: int) -> Report:
                 crowds[pacing].append(crowd(server, pacing))
                 progress(f"10,000 clients, {pacing}: {crowds[pacing][-1]['share']:.0%} of a core")
             late.append(lateness(server))
-            progress(f"scheduling delay p99 {late[-1]['p99']:.0f} us")
+            progress(f"scheduling delay p99 {late[-1]['p99']:.0f} µs")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=figures(crowds, late),
@@ -122,9 +122,9 @@ def figures(crowds: dict[str, list[dict[str, float]]], late: list[dict[str, floa
         for pacing, of in crowds.items()
     }
     found["memory per client, bytes"] = level([one["bytes"] for one in crowds["normal"]], MEMORY)
-    found["scheduling delay p99 at 20 % load, us, all windows"] = level([one["p99"] for one in late])
+    found["scheduling delay p99 at 20 % load, µs, all windows"] = level([one["p99"] for one in late])
     if quiet := [one["quiet_p99"] for one in late if one["quiet_p99"]]:
-        found["scheduling delay p99 at 20 % load, us, undisturbed windows"] = level(quiet, LATE)
+        found["scheduling delay p99 at 20 % load, µs, undisturbed windows"] = level(quiet, LATE)
     return found
 
 

@@ -17,7 +17,7 @@ from ratios import Bar, level, ratio
 
 WARM, WINDOW = 0.5, 1.5
 BARS = {"paced": Bar(most=1.0), "with op()": Bar(most=2.0), "async": Bar(most=3.0)}
-"""CPU us of one iteration."""
+"""CPU µs of one iteration."""
 
 
 def pileup(kind: str) -> list[str]:
@@ -33,7 +33,7 @@ def locust() -> list[str]:
 
 
 def once(command: list[str]) -> dict[str, float]:
-    """Run it; return CPU us per iteration."""
+    """Run it; return CPU µs per iteration."""
     words = meter.pinned(meter.GENERATOR_CORE, command)
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     try:
@@ -52,11 +52,11 @@ def run(_folder: Path, pairs: int) -> Report:
     for number in range(pairs):
         for name in commands if number % 2 == 0 else reversed(commands):
             runs[name].append(once(commands[name]))
-            progress(f"{name} {runs[name][-1]['us']:.2f} us")
+            progress(f"{name} {runs[name][-1]['us']:.2f} µs")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=figures({name: [one["us"] for one in of] for name, of in runs.items()}),
-        levels={name: {"CPU us": statistics.median(one["us"] for one in of)} for name, of in runs.items()},
+        levels={name: {"CPU µs": statistics.median(one["us"] for one in of)} for name, of in runs.items()},
         runs=runs,
         commands=commands,
         versions=versions(peers),
@@ -65,7 +65,7 @@ def run(_folder: Path, pairs: int) -> Report:
 
 def figures(us: dict[str, list[float]]) -> dict[str, Any]:
     """Return CPU time of each kind, and its ratio to locust's task."""
-    found: dict[str, Any] = {f"CPU us per iteration, {kind}": level(us[kind], bar) for kind, bar in BARS.items()}
+    found: dict[str, Any] = {f"CPU µs per iteration, {kind}": level(us[kind], bar) for kind, bar in BARS.items()}
     if "locust" in us:
         found |= {f"{kind} / locust": ratio(us[kind], us["locust"]) for kind in BARS}
     return found

@@ -92,7 +92,7 @@ def run(folder: Path, pairs: int) -> Report:
             for name in commands if number % 2 == 0 else reversed(commands):
                 runs[name].append(once(commands[name]))
                 told = runs[name][-1]["window"]
-                progress(f"{name} {told['us']:.1f} us, {told['count'] / told['seconds']:,.0f} /s")
+                progress(f"{name} {told['us']:.1f} µs, {told['count'] / told['seconds']:,.0f} /s")
         many = once(by_engine(url, MANY))
         runs["many"] = [many | counted(url)]
     return Report(
@@ -109,10 +109,10 @@ def figures(us: dict[str, list[float]], many: dict[str, Any]) -> dict[str, Any]:
     """Return CPU time of a stat, its ratio to the bindings', and how many sessions there were at once."""
     return {
         "CPU of a stat, engine / bindings": ratio(us["engine"], us["bindings"], AT_MOST),
-        "CPU us of a stat, engine": level(us["engine"]),
-        "CPU us of a stat, bindings": level(us["bindings"]),
+        "CPU µs of a stat, engine": level(us["engine"]),
+        "CPU µs of a stat, bindings": level(us["bindings"]),
         "sessions at once, by the server": level([float(many["maxn"])], Bar(least=MANY)),
-        "CPU us of a stat, 4,000 sessions": level([many["window"]["us"]]),
+        "CPU µs of a stat, 4,000 sessions": level([many["window"]["us"]]),
         "KiB of memory for each of 4,000": level([(many["memory"] - many["memory_before"]) / MANY / 1024]),
     }
 
@@ -120,7 +120,7 @@ def figures(us: dict[str, list[float]], many: dict[str, Any]) -> dict[str, Any]:
 def _levels(runs: list[dict[str, Any]]) -> dict[str, float]:
     windows = [one["window"] for one in runs]
     return {
-        "CPU us": statistics.median(one["us"] for one in windows),
+        "CPU µs": statistics.median(one["us"] for one in windows),
         "stats per second": statistics.median(one["count"] / one["seconds"] for one in windows),
     }
 

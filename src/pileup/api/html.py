@@ -28,7 +28,7 @@ def run(results: RunResults) -> str:
         rows = [(each.id, each.says, words(each.figure), each.threshold, each.verdict) for each in results.criteria]
         parts.append(table(("Criterion", "Says", "Figure", "Wanted", "Verdict"), rows))
     if results.cases:
-        titles = ("Case", "Outcome", "Passed", "Rate", "Mean", "p50", "p90", "p99", "Bytes")
+        titles = ("Case", "Outcome", "Passed", "Rate", "Mean", "p50", "p90", "p99", "Throughput")
         parts.append(table(titles, [_line(case, each) for case in results.cases for each in _operations(case)]))
     if results.errors:
         errors = [(each.message or "(no message)", each.case, each.outcome, each.count) for each in results.errors]

@@ -77,7 +77,7 @@ class Check:
     def threshold(self) -> str:
         """The right side in words: `< 0.1 %`."""
         if self.dimension == BARE:
-            return f"{self.comparison} {self.value:g}"
+            return f"{self.comparison} {units.format_count(self.value)}"
         return f"{self.comparison} {units.format_quantity(self.value, self.dimension)}"
 
     def holds(self, value: float) -> bool:

@@ -7,8 +7,10 @@ fraction between 0 and 1. Parsing is exact (decimal arithmetic), so `0.1 s` is 1
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from math import isfinite
 
 SI = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
@@ -110,15 +112,61 @@ def dimension_of(unit: str) -> str | None:
     return next((name for name, kind in DIMENSIONS.items() if unit in kind.units), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One unit in which quantities are written: how many base units it is, and from how many on it is used."""
+
+    unit: str
+    factor: float
+    least: float
+
+
+def _steps(*units: tuple[str, float]) -> tuple[Step, ...]:
+    """Return units in falling order, each used from one of it on."""
+    return tuple(Step(unit, factor, factor) for unit, factor in units)
+
+
+STEPS = {
+    "time": _steps(("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)),
+    "size": _steps(*((f"{prefix}B", float(BINARY[prefix])) for prefix in reversed(BINARY)), ("B", 1.0)),
+    "bandwidth": _steps(*((f"{prefix}B/s", float(SI[prefix])) for prefix in reversed(SI))),
+    "rate": (
+        Step("M/s", 1e6, 1e6),
+        Step("/s", 1.0, 0.1),
+        *_steps(("/min", 1 / 60), ("/h", 1 / 3600), ("/d", 1 / 86400)),
+    ),
+    "fraction": (Step("%", 0.01, 0.0),),
+}
+"""Units in which quantities are written, the largest first."""
+ZERO = {"time": "s", "size": "B", "bandwidth": "B/s", "rate": "/s", "fraction": "%"}
+"""Units of nothing."""
+LONG = 60e9
+"""Times from here on, ns, are written in two units: `1 min 30 s`."""
+APART = 1000.0
+"""Ends of a range that are so many times apart are written in units of their own."""
+
+
+def _step(value: float, dimension: str) -> Step:
+    """Return the unit to write a value in; one that rounds to a thousand of a unit is one of the next."""
+    steps = STEPS[dimension]
+    if value == 0:
+        return next(step for step in steps if step.unit == ZERO[dimension])
+    rounded = float(f"{abs(value):.3g}") * (1 + 1e-9)
+    return next((step for step in steps if rounded >= step.least), steps[-1])
+
+
+def _written(value: float, dimension: str) -> str:
+    step = _step(value, dimension)
+    return f"{_digits(value / step.factor)} {step.unit}"
+
+
 def format_time(nanoseconds: float) -> str:
     """Return a duration for people, three significant digits: `12.3 ms`, `1 min 30 s`."""
-    size = abs(nanoseconds)
-    if size >= 60e9:
-        return _format_long(nanoseconds)
-    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if size >= factor:
-            return f"{_digits(nanoseconds / factor)} {unit}"
-    return f"{_digits(nanoseconds)} ns"
+    return _format_long(nanoseconds) if _is_long(nanoseconds) else _written(nanoseconds, "time")
+
+
+def _is_long(nanoseconds: float) -> bool:
+    return float(f"{abs(nanoseconds):.3g}") >= LONG
 
 
 def _format_long(nanoseconds: float) -> str:
@@ -133,51 +181,43 @@ def _format_long(nanoseconds: float) -> str:
 
 def format_size(size: float) -> str:
     """Return a number of bytes for people in binary units: `64 MiB`."""
-    for prefix in ("Pi", "Ti", "Gi", "Mi", "Ki"):
-        if abs(size) >= BINARY[prefix]:
-            return f"{_digits(size / BINARY[prefix])} {prefix}B"
-    return f"{_digits(size)} B"
+    return _written(size, "size")
 
 
 def format_bandwidth(bytes_per_second: float) -> str:
     """Return a bandwidth for people in decimal units, as networks are sold: `200 MB/s`."""
-    return f"{_format_si(bytes_per_second)}B/s"
+    return _written(bytes_per_second, "bandwidth")
 
 
 def format_rate(per_second: float) -> str:
-    """Return a rate for people: `1.2 k/s`, `120 /s`."""
-    return f"{_format_si(per_second)}/s"
+    """Return a rate for people: `3,160 /s`, `120 /s`; a slow one by the minute, hour or day: `34.2 /h`."""
+    return _written(per_second, "rate")
 
 
 def format_fraction(fraction: float) -> str:
     """Return a fraction for people, in percent."""
-    return f"{_digits(fraction * 100)} %"
+    return _written(fraction, "fraction")
 
 
 def format_count(count: float) -> str:
-    """Return a count for people, with thousands apart: `20 000`."""
-    whole = float(count).is_integer()
-    return f"{int(count):,}".replace(",", " ") if whole else _digits(count)
+    """Return a plain number for people, with thousands apart: `20,000`; four digits of what is not whole."""
+    if float(count).is_integer():
+        return f"{int(count):,}"
+    return f"{count:,.0f}" if abs(count) >= 1000 else f"{count:.4g}"
 
 
 def counted(count: int, one: str, several: str = "") -> str:
-    """Return how many there are of something: `1 case`, `20 000 cases`; `several` where an s does not do it."""
+    """Return how many there are of something: `1 case`, `20,000 cases`; `several` where an s does not do it."""
     return f"{format_count(count)} {one if count == 1 else several or f'{one}s'}"
-
-
-def _format_si(value: float) -> str:
-    for prefix in ("T", "G", "M", "k"):
-        if abs(value) >= SI[prefix]:
-            return f"{_digits(value / SI[prefix])} {prefix}"
-    return f"{_digits(value)} "
 
 
 def _digits(value: float) -> str:
     """Three significant digits without exponent for what people meet."""
-    if value == 0:
+    rounded = float(f"{value:.3g}")
+    if rounded == 0:
         return "0"
-    if abs(value) >= 100:
-        return f"{value:.0f}"
+    if abs(rounded) >= 100:
+        return f"{rounded if abs(value) >= BINARY['Ki'] else value:,.0f}"
     text = f"{value:.3g}"
     return text if "e" not in text else f"{value:.2e}"
 
@@ -195,3 +235,44 @@ FORMATS = {
 def format_quantity(value: float, dimension: str) -> str:
     """Return a value in the base unit of `dimension` for people."""
     return FORMATS.get(dimension, format_count)(value)
+
+
+def format_range(low: float, high: float, dimension: str, dash: str = "-", signed: bool = False) -> str:
+    """Return two values for people, the unit once: `0-20 ms`, `33.2-35.1 /h`; with a sign `-3 to +2 %`.
+
+    Ends too far apart for one unit have their own: `5 ns to 20 ms`, `50 s to 2 min`.
+    """
+    sizes = sorted(map(abs, (low, high)))
+    joint = " to " if signed or low < 0 else dash
+    plus = ["+" if signed and end > 0 else "" for end in (low, high)]
+    if (sizes[0] and sizes[1] / sizes[0] >= APART) or (dimension == "time" and _is_long(sizes[1])):
+        joint, told = " to ", [format_quantity(end, dimension) for end in (low, high)]
+    elif dimension not in STEPS:
+        told = [format_count(end) for end in (low, high)]
+    else:
+        step = _step(sizes[1], dimension)
+        told = [_digits(end / step.factor) for end in (low, high)]
+        told[1] += f" {step.unit}"
+    return joint.join(f"{sign}{end}" for sign, end in zip(plus, told, strict=True))
+
+
+UNDER_ONE, UNDER_MOST = 0.01, 1e5
+"""Numbers under one unit are at least so large, and smaller than that."""
+
+
+def common_unit(values: Iterable[float], dimension: str) -> str:
+    """Return the unit in which a whole column can be read, the largest of several; empty where there is none."""
+    found = [abs(value) for value in values if value and isfinite(value)]
+    if dimension not in STEPS or not found or (dimension == "time" and _is_long(max(found))):
+        return ""
+    least, most = min(found), max(found)
+    steps = STEPS[dimension][STEPS[dimension].index(_step(most, dimension)) :]
+    fits = (step.unit for step in steps if least / step.factor >= UNDER_ONE and most / step.factor < UNDER_MOST)
+    return next(fits, "")
+
+
+def format_under(value: float, dimension: str, unit: str) -> str:
+    """Return a value without its unit, which stands above it; with a unit of its own where `unit` is empty."""
+    if not unit:
+        return format_quantity(value, dimension)
+    return _digits(value / next(step.factor for step in STEPS[dimension] if step.unit == unit))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pileup.model.law import Law
 from pileup.model.loads.load import Load
-from pileup.model.units import counted, format_time
+from pileup.model.units import counted, format_range, format_time
 
 
 def load_words(load: Load, places: int | frozenset[str] | None = None) -> str:
@@ -24,12 +24,12 @@ def _from(places: int | frozenset[str]) -> str:
 
 
 def law_words(law: Law) -> str:
-    """Return e.g. `uniform 1 s to 5 s`."""
+    """Return e.g. `uniform 1-5 s`."""
     match law.kind, getattr(law, law.kind):
         case "fixed", time:
             return format_time(time)
         case "uniform", (low, high):
-            return f"uniform {format_time(low)} to {format_time(high)}"
+            return f"uniform {format_range(low, high, 'time')}"
         case "exponential", mean:
             return f"exponential around {format_time(mean)}"
         case "normal", (mean, deviation):

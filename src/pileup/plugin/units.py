@@ -5,9 +5,19 @@ from pileup.model.units import (
     format_count,
     format_fraction,
     format_quantity,
+    format_range,
     format_size,
     format_time,
     parse,
 )
 
-__all__ = ["counted", "format_count", "format_fraction", "format_quantity", "format_size", "format_time", "parse"]
+__all__ = [
+    "counted",
+    "format_count",
+    "format_fraction",
+    "format_quantity",
+    "format_range",
+    "format_size",
+    "format_time",
+    "parse",
+]

@@ -217,7 +217,7 @@ def _bound(value: float, field: FieldInfo | None, loc: Path) -> str:
         annotation, field = (get_args(lists[0])[loc[-1]] if lists else annotation), None
     dimension = dimension_of(annotation, field) if value else None
     whole = int(value) if float(value).is_integer() else value
-    return format_quantity(value, dimension) if dimension else f"{whole:,}".replace(",", " ")
+    return format_quantity(value, dimension) if dimension else f"{whole:,}"
 
 
 def dimension_of(annotation: Any, field: FieldInfo | None = None) -> str | None:

@@ -78,7 +78,7 @@ def test_the_plan_is_a_table_in_the_order_of_the_run(
     assert rows[1:4] == [
         ["1", "fill", "storage.write", "disk", "once", "1 s", "20 min", "20", "20 MiB"],
         ["2", "copy", "noop", "closed, 3 clients", "fill", "15 s", "1 min 15 s", "not bounded", "not bounded"],
-        ["3", "check", "noop", "open, 100 /s", "10 s", "1 min 10 s", "1 190", "0 B"],
+        ["3", "check", "noop", "open, 100 /s", "10 s", "1 min 10 s", "1,190", "0 B"],
     ]
     assert rows[0] == ["3 cases: about 26 s, at most 2 min (limits.duration)"]
 

@@ -17,7 +17,7 @@ from pileup.model.words import law_words, load_words
         ({"times": 5, "think": "1 s"}, "5 times, think time 1 s"),
         ({"clients": 1, "for": "10 s"}, "closed, 1 client for 10 s"),
         ({"clients": 100, "for": "10 s", "ramp": "5 s"}, "closed, 100 clients for 10 s after 5 s ramp"),
-        ({"clients": 2, "times": 2000}, "closed, 2 clients 2 000 times"),
+        ({"clients": 2, "times": 2000}, "closed, 2 clients 2,000 times"),
         ({"clients": 2, "times": 20, "for": "1 h"}, "closed, 2 clients 20 times for 1 h"),
         ({"rate": "150 /s", "for": "8 s"}, "open, 150 /s for 8 s"),
         (
@@ -35,7 +35,7 @@ def test_a_load_in_words(load: dict[str, object], words: str) -> None:
     ("law", "words"),
     [
         ({"fixed": "1 s"}, "1 s"),
-        ({"uniform": ["1 s", "2 s"]}, "uniform 1 s to 2 s"),
+        ({"uniform": ["1 s", "2 s"]}, "uniform 1-2 s"),
         ({"exponential": "3 s"}, "exponential around 3 s"),
         ({"normal": ["1 s", "100 ms"]}, "normal 1 s ± 100 ms"),
         ({"lognormal": ["20 ms", 0.35]}, "log-normal, median 20 ms, sigma 0.35"),

@@ -145,5 +145,5 @@ def test_figures_of_the_server_stand_beside_those_of_the_case(tmp_path, frame, r
     assert {value.value: value.counts.failed for value in by_disk.values} == {"d0": 10, "d1": 0}
     (by_place,) = first.operations[0].breakdowns
     assert [value.value for value in by_place.values] == ["n1", "n2"]
-    assert "copy: place=n2 is 100 % slower (100 % to 100 %) than the others" in first.notes
+    assert "copy: place=n2 is 100 % slower (100-100 %) than the others" in first.notes
     assert [each.operations for each in before.cases] == [first.operations, second.operations], "before it is converted"

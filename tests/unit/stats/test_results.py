@@ -55,7 +55,7 @@ def test_criteria_are_judged(folder):
         "C5": "not covered",
     }
     assert found["C2"].figure.value == pytest.approx(0.025)
-    assert found["C2"].reason == "fraction(copy.failed) is 2.5 % (1.07 % to 5.72 %), not < 0.1 %"
+    assert found["C2"].reason == "fraction(copy.failed) is 2.5 % (1.07-5.72 %), not < 0.1 %"
     assert (found["C3"].figure.value, found["C3"].reason) == (None, "too few: 200 values")
     assert (found["C4"].figure.value, found["C4"].threshold) == (pytest.approx(0.80, abs=0.05), "< 90 %")
 

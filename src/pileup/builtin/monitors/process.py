@@ -44,7 +44,7 @@ class Process(Monitor):
     parent (daemons) no longer count as its children.
 
     If this user may not inspect some processes, sums that would lack them are left out of the sample. Zombies count
-    only in `number` and `cpu`. A sample costs about 20 us for each process of the machine, once for all monitors that
+    only in `number` and `cpu`. A sample costs about 20 µs for each process of the machine, once for all monitors that
     sample at the same moment, and nothing for daemons of a `target` without `children`.
     """
 

@@ -1,6 +1,6 @@
 """The kernel's table of processes, read at once: who there is, whose child, and what each has used.
 
-One look costs about 20 us a process (one file each), so that monitors may look at a thousand of them each second; those
+One look costs about 20 µs a process (one file each), so that monitors may look at a thousand of them each second; those
 that look at the same moment share one look. Who knows its processes, and wants no children, looks at these alone.
 Fields of /proc/PID/stat: proc(5).
 """

@@ -301,7 +301,7 @@ def _any(state: State, monitor: str) -> list[str]:
 def _number(value: float, unit: str) -> str:
     if unit == "B":
         return format_size(value)
-    return format_bandwidth(value) if unit == "B/s" else f"{value:.4g}{f' {unit}' if unit else ''}"
+    return format_bandwidth(value) if unit == "B/s" else f"{format_count(value)}{f' {unit}' if unit else ''}"
 
 
 def ended_line(case: CaseState) -> Text:

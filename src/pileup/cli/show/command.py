@@ -20,7 +20,7 @@ from pileup.model.event import REPORT
 from pileup.model.figures import Counts, Figure
 from pileup.model.record import MISSED, NOT_PASSED
 from pileup.model.results import CaseResult, CriterionResult, ErrorGroup, OperationResult, RunResults
-from pileup.model.units import counted, format_fraction
+from pileup.model.units import counted, format_count, format_fraction
 from pileup.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _figures(cases: Iterable[CaseResult]) -> Table:
         ("p50", "right"),
         ("p90", "right"),
         ("p99", "right"),
-        ("Bytes", "right"),
+        ("Throughput", "right"),
     )
     for case in cases:
         for operation in case.operations:
@@ -348,7 +348,7 @@ def _why(each: CriterionResult) -> str:
 
 
 def _count(count: int) -> str:
-    return f"{count:,}".replace(",", " ")
+    return format_count(count)
 
 
 def _clock(nanoseconds: int) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pileup.model import conditions
 from pileup.model.check import Check
-from pileup.model.loads.hold import Level, Steered, Written, check_levels, kind_of, most_beside, steered
+from pileup.model.loads.hold import Level, Steered, Written, check_levels, kind_of, levels_words, most_beside, steered
 from pileup.model.loads.shape import Kind, Native, Shape
 from pileup.model.quantities import Count, Duration, Fraction
 from pileup.model.suite_part import Part
@@ -78,11 +78,6 @@ class Find(Part):
         return self.between[0] if self.start is None else self.start
 
     @property
-    def unit(self) -> str:
-        """Unit of its levels in words: `/s` or `clients`."""
-        return "/s" if self.raise_ == "rate" else "clients"
-
-    @property
     def words(self) -> str:
         """All that must hold at a level, in words."""
         return asked_words(self.while_, self.not_passed)
@@ -108,11 +103,10 @@ class FindShape(Shape):
 
     @property
     def words(self) -> str:
-        """`open, the highest of 10 to 500 /s with p99(read) < 50 ms, then there for 1 min`."""
-        (low, high), find = self.find.between, self.find
-        return (
-            f"{self.kind}, the highest of {low:g} to {high:g} {find.unit} with {find.words}, then there{self.end_words}"
-        )
+        """`open, the highest of 10-500 /s with p99(read) < 50 ms, then there for 1 min`."""
+        find = self.find
+        levels = levels_words(find.raise_, find.between)
+        return f"{self.kind}, the highest of {levels} with {find.words}, then there{self.end_words}"
 
     def problems(self) -> Iterator[str]:
         """No other level is written beside it, and the one found is measured for a time."""

@@ -50,6 +50,11 @@ def check_levels(kind: Steered, between: tuple[float, float]) -> None:
         raise ValueError(f"between is [{low:g}, {high:g}] clients; expected whole numbers up to {MOST_CLIENTS}")
 
 
+def levels_words(kind: Steered | str, between: tuple[float, float]) -> str:
+    """Return a range of levels in words: `10-500 /s`, `1-40 clients`."""
+    return units.format_range(*between, "rate") if kind == "rate" else f"{units.format_range(*between, '')} clients"
+
+
 class Hold(Part):
     """Steer the load so that a measured quantity stays at a set point, behind whatever dead time there is."""
 
@@ -125,10 +130,8 @@ class Hold(Part):
 
     @property
     def words(self) -> str:
-        """`queue.waiting held at 5000 (band 5 %) by 0 to 50 /s`."""
-        low, high = self.between
-        levels = f"{low:g} to {high:g} {'/s' if self.by == 'rate' else 'clients'}"
-        return f"{self.metric} held at {self.at} (band {self.band}) by {levels}"
+        """`queue.waiting held at 5000 (band 5 %) by 0-50 /s`."""
+        return f"{self.metric} held at {self.at} (band {self.band}) by {levels_words(self.by, self.between)}"
 
 
 class HoldShape(Shape):
@@ -151,7 +154,7 @@ class HoldShape(Shape):
 
     @property
     def words(self) -> str:
-        """`open, queue.waiting held at 5000 (band 5 %) by 0 to 50 /s for 10 min`."""
+        """`open, queue.waiting held at 5000 (band 5 %) by 0-50 /s for 10 min`."""
         return f"{self.kind}, {self.hold.words}{self.end_words}"
 
     def problems(self) -> Iterator[str]:

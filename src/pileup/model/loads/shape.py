@@ -148,5 +148,5 @@ class Shape(ABC):
 
 
 def number_words(count: int, name: str) -> str:
-    """Return e.g. `1 client`, `2 000 times`."""
+    """Return e.g. `1 client`, `2,000 times`."""
     return f"{format_count(count)} {name}{'' if count == 1 else 's'}"

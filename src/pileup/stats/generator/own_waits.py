@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pileup.model.own_waits import EXPECT_WAIT, RECONNECT_PAUSE
-from pileup.model.units import format_count, format_time
+from pileup.model.units import format_count, format_range, format_time
 from pileup.record.tally import Tally
 from pileup.stats.frames.totals import Measured
 
@@ -35,5 +35,5 @@ def own_words(measured: Measured) -> list[str]:
 def _lengths(tally: Tally) -> str:
     """Return the shortest and the longest to two digits: a histogram has the edges of its bins."""
     times = tally.service
-    low, high = (format_time(float(f"{edge:.2g}")) for edge in (times.min, times.max))
-    return low if low == high else f"{low} to {high}"
+    low, high = (float(f"{edge:.2g}") for edge in (times.min, times.max))
+    return format_time(low) if low == high else format_range(low, high, "time")

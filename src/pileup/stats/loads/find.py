@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pileup.model import conditions
 from pileup.model.loads.find import asked_words, level_words
+from pileup.model.loads.hold import levels_words
 from pileup.model.manifest import CaseEntry, TrialResult
 from pileup.model.results import FoundLevel, SoughtCondition
 from pileup.model.units import format_count
@@ -109,8 +110,7 @@ def _limit_words(found: FoundLevel) -> str:
         return ""
     limit = level_words(found.limit, found.by)
     if found.beyond != "above":
-        low, high = (level_words(edge, found.by) for edge in (found.low, found.high))
-        return f"the limit is {limit} (95 % interval {low} to {high})"
+        return f"the limit is {limit} (95 % interval {levels_words(found.by, (found.low, found.high))})"
     if limited_by_generator(found.trials):
         best = level_words(max(each.level for each in found.trials if each.passed), found.by)
         return f"it holds at {best} at least"

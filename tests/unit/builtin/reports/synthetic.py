@@ -335,7 +335,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             Verdict.NOT_MET,
             figure(0.0047, "fraction", 2562, 0.5),
             "< 0.1 %",
-            "0.469 % of 2 562 failed",
+            "0.469 % of 2,562 failed",
         ),
         CriterionResult(
             "C3",
@@ -345,7 +345,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             Verdict.UNKNOWN,
             Figure(None, "time", n=120, note=Note.TOO_FEW),
             "< 1 s",
-            "too few: 120, 1 000 are needed",
+            "too few: 120, 1,000 are needed",
         ),
         CriterionResult(
             "C4",

@@ -353,10 +353,10 @@ def test_without_a_terminal_lines_tell_beginning_end_and_every_ten_seconds(run: 
     run.second(2, 100, failed=1)
     (line,) = printed(run, face, out)
     assert line[9:].startswith(
-        "copy measuring: passed 100 /s, 100 kB/s, p50 20 ms, p90 20 ms, p99 20 ms, 3 in flight; 1 000 passed, 1 failed"
+        "copy measuring: passed 100 /s, 100 kB/s, p50 20 ms, p90 20 ms, p99 20 ms, 3 in flight; 1,000 passed, 1 failed"
     )
     run.ends(2, "passed")
-    assert [line[9:] for line in printed(run, face, out)] == ["copy passed (1 000 passed, 1 failed)"]
+    assert [line[9:] for line in printed(run, face, out)] == ["copy passed (1,000 passed, 1 failed)"]
     assert printed(run, face, out) == []
 
 

@@ -31,7 +31,7 @@ def test_its_time_is_that_of_all_trials_and_of_measuring_the_answer() -> None:
         False,
     )
     assert load_words(load) == (
-        "open, the highest of 10 to 500 /s with p99(read.response) < 50 ms, at most 1 % not passed, then there for "
+        "open, the highest of 10-500 /s with p99(read.response) < 50 ms, at most 1 % not passed, then there for "
         "1 min after 3 s settling"
     )
     closed = _load(**{"raise": "clients", "between": [1, 40]})

@@ -134,7 +134,7 @@ def folder(tmp_path):
 def test_a_criterion_holds_when_it_holds_at_every_point(folder):
     found = judge(folder, "p50(copy) < 45 ms")
     assert (found.verdict, len(found.points)) == ("met", 4)
-    assert found.reason == "at each of 4 points; nearest at se.threads=4, copy.buffer=1 MiB: 44 ms (44 ms to 44 ms)"
+    assert found.reason == "at each of 4 points; nearest at se.threads=4, copy.buffer=1 MiB: 44 ms (44-44 ms)"
     assert found.figure.value == pytest.approx(44e6, rel=0.002)
     assert {point.figure.n for point in found.points} == {3 * scans.N}, "repeats are pooled"
 

@@ -70,7 +70,7 @@ def test_the_one_that_is_slow_stands_apart_and_does_not_make_the_others_fast():
     found = apart(moments(1000, 1010, 2000))
     assert set(found) == {"n2"}
     assert found["n2"].value == pytest.approx(0.99, abs=0.01)
-    assert apart_words(found["n2"]) == "99 % slower (98.2 % to 99.8 %)"
+    assert apart_words(found["n2"]) == "99 % slower (98.2-99.8 %)"
 
 
 def test_of_two_the_slower_stands_apart():

@@ -99,7 +99,7 @@ def test_clients_are_whole_numbers() -> None:
     trials = [(20.0, True), (21.0, False)] * 20
     told = _found(_info(*trials, by="clients", measured=20.0, measurements=[_trial(20.0, True)]))
     assert (told.limit, told.low, told.level) == (20, 20, 20)
-    assert "the limit is 20 clients (95 % interval 20 clients to 2" in found_words(told)
+    assert "the limit is 20 clients (95 % interval 20-2" in found_words(told)
 
 
 def test_what_lies_beyond_the_bounds_is_told() -> None:
@@ -107,7 +107,7 @@ def test_what_lies_beyond_the_bounds_is_told() -> None:
     assert (low.level, low.limit, low.beyond) == (None, None, "below")
     assert found_words(low) == f"{ASKED} does not hold even at 10 /s, by 5 trials"
     assert (high.level, high.limit, high.beyond) == (None, 1000, "above")
-    assert f"{ASKED}: it holds even at the highest level that was allowed, 1 k/s" in found_words(high)
+    assert f"{ASKED}: it holds even at the highest level that was allowed, 1,000 /s" in found_words(high)
     assert "the search was not ended" in found_words(high)
 
 
@@ -126,7 +126,7 @@ def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
     info = _info(*[(1000.0, True)] * 5)
     info["find"]["trials"].append(_trial(1000.0, None, values=[None], limited=True))
     assert found_words(_found(info)) == (
-        f"{ASKED}: it holds at 1 k/s at least, by 6 trials; in one that did not pass pileup was the bottleneck, "
+        f"{ASKED}: it holds at 1,000 /s at least, by 6 trials; in one that did not pass pileup was the bottleneck, "
         "so the system may sustain more; the search was not ended"
     )
 

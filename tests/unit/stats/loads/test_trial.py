@@ -66,7 +66,7 @@ def test_t2_a_shedding_server_does_not_hold_by_the_times_of_what_it_answered() -
     """By the log 3182 of 3507 were refused; nine in ten of those that passed were quick."""
     trial = _judged("p90(read.response) < 50 ms", _frame(Phase.WARM_UP, [20] * 325, refused=3182))
     assert (trial.passed, trial.due, trial.not_passed) == (False, 3507, 3182)
-    assert trial.why == "3 182 of 3 507 that were due did not pass (3 182 refused)"
+    assert trial.why == "3,182 of 3,507 that were due did not pass (3,182 refused)"
     assert trial.values == (None,)
 
 

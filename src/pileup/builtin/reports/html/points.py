@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from pileup.builtin.reports.html.text import ABSENT, ShownFigure
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts import Group as Drawings
 from pileup.plugin.results import Comparison, Difference, Figure, RunResults, amount
+from pileup.plugin.units import format_range
 
 METRICS = ("rate", "throughput", "mean", "p50", "p90", "p99", "not passed")
 HEADINGS = {"rate": "Rate", "throughput": "Throughput", "mean": "Mean response", "not passed": "Not passed"}
@@ -164,6 +166,8 @@ def show(figure: Figure | None, signed: bool = False) -> ShownFigure:
         return ShownFigure(ABSENT, note=figure.note if figure else "")
     ends = (figure.interval.low, figure.interval.high) if figure.interval else ()
     texts = [_signed(value, figure.dimension, signed) for value in (figure.value, *ends)]
+    if ends and not signed and 0 <= ends[0] and ends[1] < math.inf:
+        return ShownFigure(texts[0], format_range(*ends, figure.dimension, f" {ABSENT} "), figure.note)
     return ShownFigure(texts[0], _span(texts[1:]), figure.note)
 
 

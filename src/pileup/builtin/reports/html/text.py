@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pileup.plugin.results import Figure, Note
-from pileup.plugin.units import format_fraction, format_quantity
+from pileup.plugin.units import format_count, format_fraction, format_quantity, format_range
 
 ABSENT = "\N{EN DASH}"
 NO_ANSWER = "no answer"
@@ -47,11 +47,7 @@ def _interval(figure: Figure) -> str:
         return ""
     if not math.isfinite(found.high):
         return f"{format_quantity(found.low, figure.dimension)} {ABSENT} {NO_ANSWER}"
-    low, high = (format_quantity(end, figure.dimension) for end in (found.low, found.high))
-    number, space, unit = low.rpartition(" ")
-    if space and unit == high.rpartition(" ")[2] and not unit[-1:].isdigit():
-        low = number
-    return f"{low} {ABSENT} {high}"
+    return format_range(found.low, found.high, figure.dimension, f" {ABSENT} ")
 
 
 def level(figures: list[Figure | None]) -> str:
@@ -77,6 +73,6 @@ def cut(text: str, limit: int, where: str) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    left = f"{len(text) - 2 * half:,}".replace(",", " ")
+    left = format_count(len(text) - 2 * half)
     said = f"; all of it is in {where}" if where else ""
     return f"{text[:half]}\n\n[… {left} characters left out{said} …]\n\n{text[-half:]}"

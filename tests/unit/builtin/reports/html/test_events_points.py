@@ -137,7 +137,7 @@ def test_two_thousand_cases_stay_a_small_page(crowd: str) -> None:
 def test_of_many_cases_those_that_did_not_pass_are_told_and_all_are_listed(crowd: str) -> None:
     found = Page(crowd)
     assert "✗ failed broken" in found.text
-    assert "All 1 999 cases" in found.text
+    assert "All 1,999 cases" in found.text
     listed = found.data["tables"]["all_cases"]
     assert len(listed["case"]) == 1999
     assert found.data["lists"]["all_cases"]["columns"].keys() == listed.keys()

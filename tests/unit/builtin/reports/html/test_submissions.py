@@ -16,8 +16,8 @@ def test_t20_jobs_have_a_column_for_each_final_state_with_failure_rate_and_reaso
     said = text()
     assert "Jobs by final state" in said
     assert "Submitted by completed failed cancelled Failure rate" in said
-    assert "submit 52 684 1 3 0.0019 %" in said
-    assert "n = 52 685" in said
+    assert "submit 52,684 1 3 0.0019 %" in said
+    assert "n = 52,685" in said
     assert "BLAH error: submission command failed [exit] <201> such as job-7 1" in said
     assert "and 4 more reasons" in said
 
@@ -28,7 +28,7 @@ def test_what_became_of_submissions_stands_per_audit() -> None:
     assert (
         "kill of ce <at> 5 s in submit +7.0 s not complete: it was stopped ce submit 70 of 90 40 0 0 0 30 0 0 2" in said
     )
-    assert "the run +8.0 s ce submit 1 269 1 234 0 0 0 30 0 5 2 3 %" in said
+    assert "the run +8.0 s ce submit 1,269 1,234 0 0 0 30 0 5 2 3 %" in said
     assert "submit on ce, after the run: 30 lost" in said
     assert "job-19 19 [red]&" in said
     assert "10 more: pileup export, table findings." in said

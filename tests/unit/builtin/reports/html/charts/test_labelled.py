@@ -60,8 +60,8 @@ def test_each_value_has_a_panel_on_the_axes_of_all() -> None:
     assert [*fills] == ["var(--c0)", "var(--bad)", "var(--good)"]
     assert [each.unit for each in group.drawings] == [
         "% of 100 that passed",
-        "% of 20 that passed · 150 % slower (140 % to 160 %) than the others",
-        "% of 100 that passed · 20 % faster (10 % to 30 %) than the others",
+        "% of 20 that passed · 150 % slower (140-160 %) than the others",
+        "% of 100 that passed · 20 % faster (10-30 %) than the others",
     ]
 
 
