@@ -33,9 +33,26 @@ def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, .
         GROUP BY "case", operation, outcome, error, cause ORDER BY number DESC, min(start) LIMIT {MOST_GROUPS}"""  # noqa: S608
     ).fetchall()
     return tuple(
-        ErrorGroup(case, operation, outcome, message, int(number), int(first), places.get(place, str(place)), cause)
+        ErrorGroup(
+            case,
+            operation,
+            outcome,
+            said(message, operation),
+            int(number),
+            int(first),
+            places.get(place, str(place)),
+            cause,
+        )
         for case, operation, outcome, message, number, first, place, cause in rows
     )
+
+
+def said(message: str, operation: str) -> str:
+    """Return a message without the name of its operation before it: tables name that in a column of its own."""
+    head = f"{operation}: "
+    while message.startswith(head):
+        message = message.removeprefix(head)
+    return message
 
 
 def commonest_error(folder: RunFolder, case: int, phase: int = Phase.MEASURE) -> str:

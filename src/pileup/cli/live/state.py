@@ -14,6 +14,7 @@ from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, CriterionEntry, FindEntry, RunState
 from pileup.model.record import PRESSED, CaseOutcome, Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
+from pileup.stats.errors import said
 from pileup.stats.frames.window import going_on
 from pileup.stats.verdicts.so_far import SoFar, so_far
 
@@ -249,7 +250,8 @@ class FolderWatcher:
             for error in tail.look():
                 case = self.state.cases.get(error.case)
                 names = dict.fromkeys(name for name in (case.name if case else "", error.operation) if name)
-                self._say(f"{' '.join(names)}: {error.message or 'did not pass'}", counted=False)
+                message = said(error.message, error.operation) or "did not pass"
+                self._say(f"{' '.join(names)}: {message}", counted=False)
 
 
 def _is_at(point: Mapping[str, str], at: Mapping[str, str]) -> bool:
