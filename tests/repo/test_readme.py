@@ -46,6 +46,6 @@ def test_the_wheel_that_is_installed_is_that_of_this_version() -> None:
 
 
 def test_the_first_lines_are_sentence_picture_install_and_a_run() -> None:
-    order = [README.index(each) for each in ("**Load, stress", "![", "pip install", "$ pileup bench", "Verdict: ")]
+    order = [README.index(each) for each in ("**Load, stress", "![", "pip install", "$ pileup bench", ": passed, ")]
     assert order == sorted(order)
     assert README[: order[3]].count("\n") < 20

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from pileup.model.figures import Figure
+from pileup.model.marks import Tone, mark
 from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats import amount, unanswered, words
 
 GOOD, BAD, DOUBT = "#2e7d32", "#c62828", "#b26a00"
 """Readable on white and on black."""
-COLOURS = {"passed": GOOD, "met": GOOD, "met, not shown": GOOD, "better": GOOD} | dict.fromkeys(
-    ("failed", "error", "unavailable", "not met", "not met, not shown", "worse"), BAD
-)
-COLOURS |= dict.fromkeys(("unknown", "not run", "stopped"), DOUBT)
+COLOURS = {Tone.GOOD: GOOD, Tone.BAD: BAD, Tone.UNSURE: DOUBT}
 STYLE = "text-align:left;padding:2px 12px 2px 0;border:0;vertical-align:top"
 MOST = 50
 """Rows of a table that are shown."""
@@ -92,9 +90,9 @@ def _figure(figure: Figure | None) -> str:
 
 
 def _word(cell: object) -> str:
-    text = _safe("" if cell is None else str(cell))
-    colour = COLOURS.get(str(cell))
-    return f'<span style="color:{colour}">{text}</span>' if colour else text
+    text, found = _safe("" if cell is None else str(cell)), mark(str(cell))
+    colour = COLOURS.get(found.tone)
+    return f'<span style="color:{colour}">{found.sign} {text}</span>' if colour else text
 
 
 def _safe(text: str) -> str:

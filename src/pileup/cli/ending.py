@@ -7,14 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pileup.cli.messages import echo
-from pileup.model.exits import ExitCode
-from pileup.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pileup.model.results import CriterionResult, RunResults
-
-RESUMED = (ExitCode.STOPPED_BY_USER, ExitCode.STOPPED_BY_LIMIT, ExitCode.TARGET_UNREACHABLE)
-"""Endings after which `pileup resume` has something to do."""
+    from pileup.model.results import RunResults
 
 
 def print_ending(results: RunResults, reports: Iterable[Path]) -> None:
@@ -22,33 +17,18 @@ def print_ending(results: RunResults, reports: Iterable[Path]) -> None:
     from rich.text import Text
 
     from pileup.cli.console import SafeConsole
-    from pileup.cli.live.marks import OF_VERDICT, in_ascii, shows_signs, styled
+    from pileup.cli.marks import in_ascii, marked, shows_signs
+    from pileup.cli.next_step import next_step
+    from pileup.cli.show import criteria
     from pileup.model.headline import headline
 
     console = SafeConsole()
-    lines = [Text(str(headline(results)), "bold")]
-    for each in results.criteria:
-        if not each.verdict.met and each.verdict is not Verdict.NOT_COVERED:
-            sign, style = OF_VERDICT[each.verdict]
-            lines.append(styled(f"{sign} {each.id}: ", style) + Text(_unmet(each)))
     console.print()
-    for line in lines:
+    lines = [marked(results.verdict) + Text(f" {headline(results)}", "bold")]
+    for line in (*lines, *map(criteria.line, criteria.unmet(results.criteria))):
         console.print(line if shows_signs(console) else in_ascii(line), soft_wrap=True, highlight=False)
     for path in reports:
         echo(f"report: {path}")
-    echo(f"next: {_next(results)}")
+    if told := next_step(results):
+        echo(f"next: {told}")
     echo(results.folder)
-
-
-def _unmet(each: CriterionResult) -> str:
-    from pileup.model.figure_words import words
-
-    wanted = f", wanted {each.threshold}" if each.threshold else ""
-    reason = f" ({each.reason})" if each.verdict is Verdict.UNKNOWN and each.reason else ""
-    return f"{each.says}: {words(each.figure)}{wanted}; {each.verdict}{reason}"
-
-
-def _next(results: RunResults) -> str:
-    if results.exit_code in RESUMED:
-        return f"pileup resume {results.folder}"
-    return f"pileup compare {results.folder} LATER_RUN"

@@ -47,17 +47,17 @@ def command(run: Path, kind: str, out: Path | None) -> None:
 
     RUN is a run folder, also of a run that goes on or has crashed. Prints the name of the file.
     """
+    from pileup.cli.reading import read_results
     from pileup.model.errors import PluginError
     from pileup.plugin import registry
     from pileup.plugin.report import rendered
     from pileup.record import RunFolder
     from pileup.record.reading import reading
-    from pileup.stats import results
 
     report = made(registry.load("reports", kind), kind)
     folder = RunFolder.open(run)
     with working("making the report"), reading(run):
-        found, outputs = results(folder), folder.outputs()
+        found, outputs = read_results(folder), folder.outputs()
         shipped = type(report).__module__.startswith("pileup.")
         data = report.render(found, outputs) if shipped else b""  # what it cannot do is of the record
     if not shipped:

@@ -108,7 +108,7 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
     from pileup.cli.console import SafeConsole
     from pileup.cli.ending import print_ending
     from pileup.cli.live.view import watch
-    from pileup.cli.show.command import print_results
+    from pileup.cli.show.overview import print_results
     from pileup.run.recovery.intents import left_over, staying
     from pileup.stats import to_json
 
@@ -119,7 +119,7 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
     if as_json:
         echo(json.dumps({"folder": str(runner.folder.path), **to_json(results), "left": left, "stays": stays}))
     else:
-        print_results(results, SafeConsole())
+        print_results(results, SafeConsole(), sentence=False)  # the last lines have it
         print_ending(results, runner.reports)
     _tell_left(runner.folder.path, left, stays)
     context.exit(int(results.exit_code))

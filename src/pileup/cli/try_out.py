@@ -131,27 +131,21 @@ def _interrupted() -> Iterator[None]:
 def _tell(folder: RunFolder, results: RunResults, case: Case) -> None:
     """Print the operations, what was reported, and the verdict."""
     from pileup.cli.console import SafeConsole
-    from pileup.cli.show.command import empty_table
+    from pileup.cli.show.layout import Column, Grid
     from pileup.model.units import format_size, format_time
 
     rows = _operations(folder, case)
-    table = empty_table(
-        ("Operation", "fold"),
-        ("Object", "fold"),
-        ("Took", "right"),
-        ("Bytes", "right"),
-        ("Calls", "right"),
-        ("", "fold"),
-    )
+    numbers = [Column(title, "right") for title in ("Took", "Bytes", "Calls")]
+    table = Grid((Column("Operation", "fold"), Column("Object", "fold"), *numbers, Column("Outcome", "fold")))
     for name, key, took, moved, calls, outcome, error, parent in rows[:SHOWN]:
         if parent:
             end = outcome if outcome == "passed" else f"{outcome}: {error}"
-            table.add_row(name, key, format_time(took), format_size(moved) if moved else "-", str(calls or "-"), end)
+            table.add(name, key, format_time(took), format_size(moved) if moved else "-", str(calls or "-"), end)
     if len(rows) > SHOWN:
-        table.add_row(f"and {len(rows) - SHOWN} more")
+        table.notes.append(f"and {len(rows) - SHOWN} more")
     if case.point:
         echo(f"at {', '.join(f'{axis}={value}' for axis, value in case.point.items())}")
-    if table.row_count:
+    if table.rows:
         console = SafeConsole()
         console.print(table)
     for row in folder.samples():

@@ -25,7 +25,6 @@ BEAT = 0.2
 """Seconds between two looks whether the run has ended."""
 WRITTEN = 120
 """Seconds for which tables and reports are waited for."""
-ATTEMPTS = 5
 EACH = 5
 """Beats between two looks whether its pileup is still there."""
 
@@ -100,21 +99,14 @@ def _until_written(folder: RunFolder) -> None:
 def _tell(context: click.Context, run: Path) -> None:
     """Print the verdict of a run that has ended, and exit with its code."""
     from pileup.cli.ending import print_ending
+    from pileup.cli.reading import read_results
     from pileup.record import RunFolder
     from pileup.record.reading import reading
-    from pileup.stats import results
 
     with working("reading the run"), reading(run):
         folder = RunFolder.open(run)
         _until_written(folder)
-        for attempt in range(ATTEMPTS):
-            try:
-                found = results(folder)
-                break
-            except FileNotFoundError:  # the other process puts its tables into another form just now
-                if attempt == ATTEMPTS - 1:
-                    raise
-                time.sleep(1)
+        found = read_results(folder)
         page = folder.path / "report.html"
         print_ending(found, [page] if page.is_file() else [])
     context.exit(int(found.exit_code))

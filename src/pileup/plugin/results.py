@@ -5,7 +5,16 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 
 from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.breakdown import Breakdown, LabelFigure
-from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison
+from pileup.model.contrast import (
+    ALIKE,
+    BETTER,
+    NO_ANSWER,
+    TOO_FEW,
+    WORSE,
+    ComparedSide,
+    Contrast,
+    RunComparison,
+)
 from pileup.model.contrast_words import change_words, plain_words, verdict_words
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
@@ -13,6 +22,7 @@ from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.headline import Headline, headline
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
+from pileup.model.marks import Mark, Tone, mark
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
 from pileup.model.results import (
     CaseResult,
@@ -87,6 +97,7 @@ __all__ = [
     "LabelFigure",
     "LimitedBy",
     "Manifest",
+    "Mark",
     "MonitorEntry",
     "Note",
     "OperationResult",
@@ -104,11 +115,13 @@ __all__ = [
     "TargetEntry",
     "TimeRatio",
     "Timeline",
+    "Tone",
     "Verdict",
     "amount",
     "apart_words",
     "change_words",
     "headline",
+    "mark",
     "plain_words",
     "states_of",
     "to_json",

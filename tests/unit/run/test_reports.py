@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pileup.cli.show.command import print_results
+from pileup.cli.show.overview import print_results
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults

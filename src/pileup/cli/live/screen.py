@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from pileup.cli.live import generator
-from pileup.cli.live.marks import BARS, DONE, LEFT, OF_OUTCOME, OF_VERDICT, in_ascii, styled
 from pileup.cli.live.state import CaseState, State
 from pileup.cli.live.tally import Now, quantiles
+from pileup.cli.marks import BARS, DONE, LEFT, in_ascii, style_of, styled
 from pileup.model import self_metrics
 from pileup.model.figure_words import amount, unanswered
 from pileup.model.figures import Counts
+from pileup.model.marks import mark
 from pileup.model.record import OF_DUE, Phase
 from pileup.model.units import counted, format_bandwidth, format_count, format_rate, format_size, format_time
 from pileup.stats.verdicts.so_far import SoFar
@@ -182,8 +183,9 @@ def _case(case: CaseState, now: int, width: int, look: Look) -> list[Text]:
 
 
 def _criterion(each: SoFar) -> Text:
-    sign, style = OF_VERDICT[each.verdict]
-    line = styled(f"{sign} {each.id:<{LABEL - 3}} ", style=style) + styled(f"{_value(each):<11}", style="bold")
+    line = styled(f"{mark(each.verdict).sign} {each.id:<{LABEL - 3}} ", style=style_of(each.verdict)) + styled(
+        f"{_value(each):<11}", style="bold"
+    )
     return line + styled(f"wanted {each.wanted:<12}") + Text(each.says, style="dim")
 
 
@@ -307,13 +309,14 @@ def _number(value: float, unit: str) -> str:
 def ended_line(case: CaseState) -> Text:
     """Return what stays of a case that has ended: outcome, time, criteria, reason."""
     outcome = case.outcome or ""
-    sign, style = OF_OUTCOME.get(outcome, ("?", ""))
+    sign, style = mark(outcome).sign, style_of(outcome)
     took = f"  {format_time(case.ended - case.started)}" if case.started and case.ended else ""
     line = styled(f"{sign} ", style=style) + styled(f"{case.name}  ", style="bold") + styled(outcome, style=style)
     line += styled(took, style="dim")
     for each in case.judged:
-        sign, style = OF_VERDICT[each.verdict]
-        line += styled(f"  {sign} {each.id}", style=style) + styled(f" {_value(each)}", style="dim")
+        line += styled(f"  {mark(each.verdict).sign} {each.id}", style=style_of(each.verdict)) + styled(
+            f" {_value(each)}", style="dim"
+        )
     return line + styled(f"  {case.reason}" if case.reason else "", style="dim")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pileup.cli.live.keys import Keyboard, keyboard, suspended
-from pileup.cli.live.marks import ascii_text, shows_signs
 from pileup.cli.live.state import CaseState, FolderWatcher, State
+from pileup.cli.marks import ascii_text, shows_signs
 from pileup.model.record import OF_DUE
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ class Screen:
         """Print, above what is redrawn, what is to stay: what will run, and each case that has ended."""
         from rich.text import Text
 
-        from pileup.cli.live.marks import in_ascii
         from pileup.cli.live.screen import ended_line, opening
+        from pileup.cli.marks import in_ascii
 
         lines = []
         if state.title and not self._opened:

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from pileup.cli.show.layout import Column, Grid
 from pileup.model.figures import Figure
 from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult
 from pileup.model.units import format_count
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 MOST = 40
 
 
-def table(found: Iterable[FaultResult]) -> Table:
+def table(found: Sequence[FaultResult]) -> Grid:
     """Return the table of faults: one row for each load that one happened to."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     from pileup.stats import words
 
-    titles = ("Fault", "Load of", "Times", "Back after", "Jobs run again", "Did not pass", "Jobs lost")
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
-    for title in titles:
-        made.add_column(title, justify="right" if title == "Times" else "left", overflow="fold")
-    for place, each in enumerate(found):
-        if place == MOST:
-            made.add_row(Text("and more: see the report"))
-            break
+    folded = ("Back after", "Jobs run again", "Did not pass", "Jobs lost")
+    columns = (Column("Fault", "fold"), Column("Load of", "fold"), Column("Times", "right"))
+    grid = Grid((*columns, *(Column(title, "fold") for title in folded)))
+    for each in found[:MOST]:
         name = each.says if each.fault.isdigit() else f"{each.fault}: {each.says}"
         where = f"{each.test} at {each.point}" if each.point else each.test
         again = words(each.jobs_again) if each.jobs_again.n else "-"
-        cells = (name, where, format_count(each.times), _recovery(each), again, _not_passed(each), _lost(each))
-        made.add_row(*map(Text, cells))
-    return made
+        grid.add(name, where, format_count(each.times), _recovery(each), again, _not_passed(each), _lost(each))
+    if len(found) > MOST:
+        grid.notes.append("and more: see the report")
+    return grid
 
 
 def _recovery(each: FaultResult) -> str:

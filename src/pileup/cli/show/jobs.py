@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from pileup.cli.show.layout import Column, Grid
 from pileup.model.results import RunResults
 from pileup.model.submissions import AuditResult, JobsResult
 from pileup.model.units import format_count
-
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
 
 MOST_REASONS = 5
 """Reasons of each test on the screen; more are in the report."""
@@ -19,7 +15,7 @@ MOST_AUDITS = 20
 MOST_NAMES = 5
 
 
-def tables(results: RunResults) -> Iterator[Table]:
+def tables(results: RunResults) -> Iterator[Grid]:
     """Yield the table of jobs and that of audits; nothing for a run without jobs."""
     if results.jobs:
         yield _jobs(results.jobs)
@@ -41,29 +37,32 @@ def words(results: RunResults) -> Iterator[tuple[str, str]]:
                 yield audit.test, f"{format_count(count)} {word}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
-def _jobs(found: Iterable[JobsResult]) -> Table:
+def _jobs(found: Iterable[JobsResult]) -> Grid:
     from pileup.model.submissions import states_of
     from pileup.stats import words as figure_words
 
     told = list(found)
     states = states_of(told)
-    table = _table(("Jobs of", "fold"), *((state, "right") for state in states), ("Failure rate", "fold"))
+    columns = [Column(state, "right") for state in states]
+    grid = Grid((Column("Jobs of", "fold"), *columns, Column("Failure rate", "fold")))
     for each in told:
         counts = [format_count(each.states.get(state, 0)) for state in states]
-        table.add_row(_plain(each.test), *counts, figure_words(each.failed))
-        for reason in each.reasons[:MOST_REASONS]:
-            table.add_row(_plain(f"  {format_count(reason.count)} x {reason.reason[:300]}"))
+        grid.add(each.test, *counts, figure_words(each.failed))
+        grid.notes += [
+            f"{each.test}: {format_count(reason.count)} x {reason.reason[:300]}"
+            for reason in each.reasons[:MOST_REASONS]
+        ]
         more = max(0, len(each.reasons) - MOST_REASONS) + each.more_reasons
         if more > 0:
-            table.add_row(f"  and {format_count(more)} more reasons: see the report")
-    return table
+            grid.notes.append(f"{each.test}: and {format_count(more)} more reasons: see the report")
+    return grid
 
 
-def _audits(found: Iterable[AuditResult]) -> Table:
+def _audits(found: Iterable[AuditResult]) -> Grid:
     from pileup.stats import words as figure_words
 
     titles = ("Submissions of", "After", "Looked up", "Became", "Lost")
-    table = _table(*((title, "right" if title == "Looked up" else "fold") for title in titles))
+    grid = Grid(tuple(Column(title, "right" if title == "Looked up" else "fold") for title in titles))
     for each in found:
         looked = format_count(each.looked)
         if each.looked < each.claims:
@@ -72,18 +71,5 @@ def _audits(found: Iterable[AuditResult]) -> Table:
         if each.ghosts:
             fates.append(f"{format_count(each.ghosts)} of them ghosts")
         became = "; ".join(part for part in (", ".join(fates), each.problem) if part)
-        table.add_row(*map(_plain, (each.test, each.after, looked, became, figure_words(each.lost_share))))
-    return table
-
-
-def _table(*columns: tuple[str, str]) -> Table:
-    from pileup.cli.show.command import empty_table
-
-    return empty_table(*columns)
-
-
-def _plain(text: str) -> Text:
-    """Return text that rich takes as it is: what systems say may hold brackets."""
-    from rich.text import Text
-
-    return Text(text)
+        grid.add(each.test, each.after, looked, became, figure_words(each.lost_share))
+    return grid

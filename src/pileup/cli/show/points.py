@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from pileup.cli.show.layout import Column, Grid
+from pileup.model.figure_words import amount, between
 from pileup.model.figures import Figure
 from pileup.model.results import SIDE_BY_SIDE, Comparison, Difference, Point, RunResults
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from pileup.model.units import counted
 
 SHOWN = ("rate", "throughput", "p50", "p99", "not passed")
 """Metrics on the screen; all of them are in the report."""
@@ -23,7 +22,7 @@ SHORT = 20
 Row = tuple[str, str, str, str]
 
 
-def tables(results: RunResults) -> Iterator[Table]:
+def tables(results: RunResults) -> Iterator[Grid]:
     """Yield a table for each test and metric; nothing for a run without a scan."""
     for comparison in chosen(results.comparisons):
         yield _table(results, comparison)
@@ -48,33 +47,18 @@ def _says_something(comparison: Comparison) -> bool:
     return any(each.difference.value is not None for each in comparison.differences)
 
 
-def _table(results: RunResults, comparison: Comparison) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    repeats = f"{len(comparison.repeats)} repeat{'s' if len(comparison.repeats) > 1 else ''}"
-    title = f"{comparison.test}: {TITLES.get(comparison.metric, comparison.metric)} at each point, {repeats}"
-    table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="bold",
-        show_edge=False,
-        title=Text(title, "bold"),
-        title_justify="left",
-    )
+def _table(results: RunResults, comparison: Comparison) -> Grid:
+    metric = TITLES.get(comparison.metric, comparison.metric)
     points, names = _named(results.points)
     rows = [*_points(names, comparison), *_effects(comparison)]
-    table.add_column(points, overflow="fold", no_wrap=all(len(row[0]) <= SHORT for row in rows))
-    for name in ("Mean", "Against the first"):
-        table.add_column(name, justify="right", overflow="fold")
-    table.add_column("Shown", overflow="fold")
+    first = Column(points, "left" if all(len(row[0]) <= SHORT for row in rows) else "fold")
+    columns = (first, Column("Mean", "fold"), Column("Against the first", "fold"), Column("Shown", "fold"))
+    grid = Grid(columns, f"{comparison.test}: {metric} at each point, {counted(len(comparison.repeats), 'repeat')}")
     for row in rows[:MOST]:
-        table.add_row(*map(Text, row))
+        grid.add(*row)
     if len(rows) > MOST:
-        table.add_row(Text(f"and {len(rows) - MOST} more: see the report"))
-    return table
+        grid.notes.append(f"and {len(rows) - MOST} more: see the report")
+    return grid
 
 
 def _named(points: Iterable[Point]) -> tuple[str, dict[int, str]]:
@@ -111,13 +95,7 @@ def _gap(found: Difference | None) -> tuple[str, str]:
 
 def _words(figure: Figure, signed: bool = False) -> str:
     """Return a figure with its interval; `signed`: with a plus where it is above zero."""
-    from pileup.stats import amount
-
-    def one(value: float) -> str:
-        return ("+" if signed and value > 0 else "") + amount(value, figure.dimension)
-
     if figure.value is None:
         return figure.note or "-"
-    if figure.interval is None:
-        return one(figure.value)
-    return f"{one(figure.value)} ({one(figure.interval.low)} to {one(figure.interval.high)})"
+    told = ("+" if signed and figure.value > 0 else "") + amount(figure.value, figure.dimension)
+    return f"{told} ({between(figure.interval, figure.dimension, signed)})" if figure.interval else told

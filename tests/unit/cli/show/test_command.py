@@ -1,8 +1,9 @@
-"""Results on the screen, at two widths, and as JSON."""
+"""Results on the screen, at several widths, and as JSON."""
 
 import importlib.util
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,9 +11,12 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from pileup.cli.app import app
-from pileup.cli.show.command import print_results
+from pileup.cli.console import SafeConsole
+from pileup.cli.show.overview import print_results
+from pileup.model.errors import DamagedRecord
 from pileup.model.figures import Figure, Interval
 from pileup.model.results import Equivalence, TimeRatio
+from pileup.model.verdict import Verdict
 from pileup.record import RunFolder
 from pileup.run.recovery import lock
 from pileup.stats import results
@@ -34,13 +38,14 @@ def found():
     return results(RunFolder.open(GOLDEN / "ended"))
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120, 160])
 def test_everything_fits(found, width):
-    text = shown(found, width)
-    assert max(map(len, text.splitlines())) <= width
-    for word in ("Verdict: failed", "C2", "not met", "9.75 /s", "51 ms", "20 s", "195"):
+    lines = shown(found, width).splitlines()
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    for word in ("failed, because", "exit code", "✗ C2", "not met", "9.75", "51", "20 s", "195", "Throughput"):
         assert word in text
-    assert "wrong byte at 17 of /data/é" in " ".join(text.split())
+    assert "wrong byte at 17" in text
 
 
 def test_what_users_wrote_is_not_taken_as_markup(found, golden_copy):
@@ -68,7 +73,7 @@ def test_a_run_that_goes_on_is_shown(golden_copy):
 def test_an_empty_run_is_shown(tmp_path):
     folder = RunFolder.create(tmp_path, "x", 0)
     folder.save(run_of({"title": "nothing yet"}))
-    assert "Verdict: unknown" in shown(results(folder), 80)
+    assert "unknown, because" in shown(results(folder), 80)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -88,7 +93,7 @@ def test_tests_that_must_answer_alike_are_told(found, width):
 def test_the_command():
     done = CliRunner().invoke(app, ["show", str(GOLDEN / "ended")])
     assert done.exit_code == 0
-    assert "Verdict: failed" in done.stdout
+    assert done.stdout.startswith("✗ Tested ")
     plain = json.loads(CliRunner().invoke(app, ["show", str(GOLDEN / "ended"), "--json"]).stdout)
     assert plain["folder"] == str(GOLDEN / "ended")
     assert [each["verdict"] for each in plain["criteria"]] == [
@@ -185,3 +190,65 @@ def test_d13_a_run_that_was_killed_is_told_with_what_to_do(tmp_path):
     said = CliRunner().invoke(app, ["show", str(path)]).stderr
     assert f"`pileup resume {path}` goes on with it, `pileup clean {path}` removes what it has left" in said
     assert "broken off" not in CliRunner().invoke(app, ["show", str(GOLDEN / "ended")]).stderr
+
+
+def order(text, *words):
+    places = [text.index(word) for word in words]
+    assert places == sorted(places), list(zip(words, places, strict=True))
+
+
+def test_what_matters_is_first():
+    """U9: the sentence, what is not met, the other criteria, cases, bottleneck, errors."""
+    text = shown(synthetic.rich(), 120)
+    assert text.startswith("✗ Tested se (practice-storage) with 8 tests for 1 min 2 s: failed, because ")
+    order(text, "✗ C2: ", "? C3: ", "✓  C1 ", "✓  tools ", "Response times", "Limited by", "503 Service")
+
+
+def test_marks_tell_met_from_not_shown_and_not_met():
+    run = synthetic.rich()
+    first, *others = run.criteria
+    unsure = replace(first, verdict=Verdict.MET_NOT_SHOWN, needed="more values would")
+    text = shown(replace(run, criteria=(unsure, *others)), 200)
+    assert re.search(r"^~  C1 .*\(to show it: more values would\)", text, re.MULTILINE)
+    assert re.search(r"^✗ C2: .*; not met ", text, re.MULTILINE)
+
+
+def test_numbers_of_a_column_have_one_unit_above_them():
+    lines = shown(synthetic.rich(), 100).splitlines()
+    head = next(number for number, line in enumerate(lines) if line.startswith("Response times"))
+    assert lines[head] == "Response times from the intended start, of all that was due"
+    assert lines[head + 1].split() == ["Case", "Rate", "Mean", "p50", "p90", "p99", "Throughput"]
+    assert lines[head + 2].split() == ["/s", "ms", "ms", "ms", "ms", "MB/s"]
+    assert next(line.split() for line in lines if line.startswith("disk-read  "))[-1] == "2,440"
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_a_run_of_nothing_but_ascii_has_marks_too(found, width):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    print_results(synthetic.rich(), SafeConsole(file=stream, width=width))
+    stream.flush()
+    text = stream.buffer.getvalue().decode("ascii")
+    assert "x C2: " in text
+    assert "+ " in text
+
+
+def test_a_run_that_is_just_ending_is_read_again(found, monkeypatch):
+    """A table that goes between the look into the folder and its opening is not an error of pileup."""
+    left = [FileNotFoundError(2, "no such file", "0.table")] * 2
+    monkeypatch.setattr("pileup.cli.reading.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("pileup.stats.results", lambda folder: (_ for _ in ()).throw(left.pop()) if left else found)
+    done = CliRunner().invoke(app, ["show", str(GOLDEN / "ended")])
+    assert done.exit_code == 0
+    assert not left
+    assert "Tested" in done.stdout
+
+
+def test_a_record_that_lacks_a_file_is_damaged(monkeypatch):
+    def gone(folder):
+        raise FileNotFoundError(2, "no such file", "frames/0.table")
+
+    monkeypatch.setattr("pileup.cli.reading.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("pileup.stats.results", gone)
+    done = CliRunner().invoke(app, ["show", str(GOLDEN / "ended")])
+    assert isinstance(done.exception, DamagedRecord)
+    assert "0.table is missing" in str(done.exception)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 from rich.console import Console
 
-from pileup.cli.show.command import print_results
+from pileup.cli.show.overview import print_results
 from pileup.stats.tables import Table, tables
 from tests.unit.builtin.reports.broken import broken
 

@@ -28,6 +28,7 @@ from pileup.plugin.results import (
     RunResults,
     TargetEntry,
     headline,
+    mark,
     states_of,
 )
 from pileup.plugin.units import format_count, format_size, format_time
@@ -45,25 +46,6 @@ LIST = {"case": "case", "outcome": "outcome", "took": "took, ms", "passed": "pas
     "reason": "reason",
 }
 """Columns of the list of all cases."""
-TONES = {
-    "passed": "good",
-    "met": "good",
-    "met, not shown": "warn",
-    "not met": "bad",
-    "not met, not shown": "warn",
-    "failed": "bad",
-    "error": "bad",
-    "refused": "bad",
-    "unknown": "warn",
-    "stopped": "warn",
-    "ambiguous": "warn",
-    "unfinished": "warn",
-    "unavailable": "warn",
-    "lost": "warn",
-}
-SIGNS = {"good": "✓", "bad": "✗", "warn": "?", "none": text.ABSENT}
-UNSURE = {"met, not shown": "~", "not met, not shown": "~"}
-"""Verdicts by a figure whose interval crosses the threshold."""
 
 
 def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> str:
@@ -126,8 +108,8 @@ def _template() -> jinja2.Template:
         "duration": format_time,
         "offset": text.offset,
         "code": _code,
-        "tone": lambda word: TONES.get(str(word), "none"),
-        "sign": lambda word: UNSURE.get(str(word)) or SIGNS[TONES.get(str(word), "none")],
+        "tone": lambda word: mark(str(word)).tone,
+        "sign": lambda word: mark(str(word)).sign,
     }
     return environment.from_string(_resource("report.html.jinja"))
 

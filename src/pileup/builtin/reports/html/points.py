@@ -166,7 +166,7 @@ def show(figure: Figure | None, signed: bool = False) -> ShownFigure:
         return ShownFigure(ABSENT, note=figure.note if figure else "")
     ends = (figure.interval.low, figure.interval.high) if figure.interval else ()
     texts = [_signed(value, figure.dimension, signed) for value in (figure.value, *ends)]
-    if ends and not signed and 0 <= ends[0] and ends[1] < math.inf:
+    if ends and not signed and ends[0] >= 0 and ends[1] < math.inf:
         return ShownFigure(texts[0], format_range(*ends, figure.dimension, f" {ABSENT} "), figure.note)
     return ShownFigure(texts[0], _span(texts[1:]), figure.note)
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from pileup.model.verdict import Verdict
+from pileup.model.marks import Tone, mark
 
-OF_VERDICT = {
-    Verdict.MET: ("✓", "green"),
-    Verdict.MET_NOT_SHOWN: ("~", "yellow"),
-    Verdict.NOT_MET: ("✗", "red"),
-    Verdict.NOT_MET_NOT_SHOWN: ("✗", "red"),
-    Verdict.UNKNOWN: ("?", "dim"),
-    Verdict.NOT_COVERED: ("-", "dim"),
-}
-"""Sign and style: `~` is met, not shown."""
-OF_OUTCOME = {
-    "passed": ("✓", "green"),
-    "failed": ("✗", "red"),
-    "error": ("✗", "red"),
-    "not run": ("-", "dim"),
-    "unavailable": ("!", "yellow"),
-    "unknown": ("?", "yellow"),
-}
+STYLES = {Tone.GOOD: "green", Tone.UNSURE: "yellow", Tone.BAD: "red", Tone.NONE: "dim"}
+"""Colour of a tone."""
 BARS = "▁▂▃▄▅▆▇█"
 DONE, LEFT = "━", "─"
-PLAIN = str.maketrans(f"✓✗{BARS}{DONE}{LEFT}…·µ≥≤↳", "+x.,:;-=*##...u><>")
+PLAIN = str.maketrans(f"✓✗{BARS}{DONE}{LEFT}…·µ≥≤↳\N{EN DASH}", "+x.,:;-=*##...u><>-")
 """The same number of characters, so that styles stay where they are."""
+
+
+def style_of(word: str) -> str:
+    """Return the colour of a verdict or an outcome."""
+    return STYLES[mark(word).tone]
+
+
+def marked(word: str) -> Text:
+    """Return the mark of a verdict or an outcome in its colour."""
+    return styled(mark(word).sign, style_of(word))
+
+
+def worded(word: str) -> Text:
+    """Return a verdict or an outcome in its colour."""
+    return styled(word, style_of(word))
 
 
 def styled(text: str, style: str = "") -> Text:
