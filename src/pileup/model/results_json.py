@@ -16,10 +16,16 @@ SIMPLE = (int, str, bool, type(None))
 """Types that stay as they are; looked at first, for results hold a great many of them."""
 
 
+FORMAT = 1
+"""Number of the format of results.json: another one where a field goes, or means something else."""
+
+
 def to_json(results: RunResults) -> dict[str, Any]:
-    """Return results field by field, as named in model/results.py; what is not finite becomes null."""
-    plain: dict[str, Any] = _plain(results)
-    return plain
+    """Return the number of the format, then results field by field, as named in model/results.py.
+
+    What is not finite becomes null. `results_schema` describes it.
+    """
+    return {"format": FORMAT, **_plain(results)}
 
 
 def plain(value: Any) -> Any:

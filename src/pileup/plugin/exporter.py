@@ -33,6 +33,10 @@ class Exporter:
     """Name under which it is registered: `pileup export RUN --to NAME`."""
     suffix: ClassVar[str] = ""
     """Suffix of its file names, without the dot."""
+    tables: ClassVar[tuple[str, ...]] = ()
+    """Names of the tables that it writes; none: all."""
+    split: ClassVar[tuple[str, ...]] = ()
+    """Text columns: it writes a file for all rows that have the same values in these."""
 
     @abstractmethod
     def write(self, table: ExportTable, path: Path) -> None:

@@ -39,8 +39,8 @@ class Table:
 def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Table]:
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
-        _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
-        _differences, _effects, _faults, _equivalences, _served, _labels,
+        _cases, _figures, _quantiles, _histograms, _spectrum, _timeline, _detached, _errors, _criteria, _points,
+        _repeats, _differences, _effects, _faults, _equivalences, _served, _labels,
     )  # fmt: skip
     for make in makers:
         yield make(results)
@@ -187,6 +187,18 @@ def _histograms(results: RunResults) -> Table:
         for (low, high), count in zip(pairwise(found.edges), found.counts, strict=True)
     )
     return Table("histograms", columns, rows)
+
+
+def _spectrum(results: RunResults) -> Table:
+    columns = {"case": TEXT, "operation": TEXT, "kind": TEXT, "value": NUMBER, "share": NUMBER, "count": WHOLE}
+    rows = (
+        (case.name, each.operation, kind, value, share, round(share * found.n))
+        for case, each in _operations(results)
+        for kind in KINDS
+        if (found := getattr(each, kind)) is not None
+        for value, share in found.ecdf
+    )
+    return Table("spectrum", columns, rows)
 
 
 def _timeline(results: RunResults) -> Table:

@@ -12,7 +12,6 @@ from pileup.plugin import Report
 if TYPE_CHECKING:
     from pileup.plugin.results import RunResults
 
-FORMAT = "1"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 FREE = {"labels", "versions", "values", "scan", "point", "quantiles", "fates", "states", "claims"}
 """Mappings whose keys are chosen by users or numbers: entries, whatever the keys look like."""
@@ -42,7 +41,7 @@ class XmlReport(Report):
         from pileup.plugin.results import to_json  # noqa: PLC0415  `pileup list` imports this module
 
         lines = ['<?xml version="1.0" encoding="utf-8"?>']
-        _mapping(lines, 0, "pileup", {"format": FORMAT} | to_json(results))
+        _mapping(lines, 0, "pileup", to_json(results))
         return ("\n".join(lines) + "\n").encode()
 
 

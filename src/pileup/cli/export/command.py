@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from pileup.model.errors import UsageError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from pileup.cli.export.duckdb_table import DuckTable
     from pileup.model.results import RunResults
     from pileup.plugin import Exporter
     from pileup.record import RunFolder
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     "--to",
     "form",
     metavar="NAME",
-    help="Format of the tables: csv, parquet, json, or another of `pileup list exporters`.",
+    help="Format of the tables: csv, parquet, json, hgrm or another of `pileup list exporters`.",
 )
 @click.option("--charts", type=OneOf(["svg", "png"]), help="Write each chart of the report as a picture.")
 @click.option(
@@ -51,14 +54,14 @@ if TYPE_CHECKING:
 def command(run: Path, form: str | None, charts: str | None, names: tuple[str, ...], out: Path) -> None:
     """Write tables and charts of a run as files.
 
-    Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
-    errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,
-    repeats, differences, effects. Times are ns since the epoch.
+    Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, spectrum, timeline,
+    detached, errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan
+    points, repeats, differences, effects. Times are ns since the epoch.
     """
+    from pileup.cli.reading import read_results
     from pileup.plugin import registry
     from pileup.record import RunFolder
     from pileup.record.reading import reading
-    from pileup.stats import results
 
     if form is None and charts is None:
         raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both", "pileup export --help")
@@ -68,7 +71,7 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
     exporter: Exporter | None = registry.load("exporters", form)() if form else None
     try:
         with working("exporting"), reading(run):
-            found = results(folder)
+            found = read_results(folder)
             out.mkdir(parents=True, exist_ok=True)
             for path in write_all(folder, found, exporter, out) if exporter else ():
                 echo(path)
@@ -99,19 +102,24 @@ def write_all(folder: RunFolder, results: RunResults, exporter: Exporter, out: P
     from pileup.stats.table_rows import load
     from pileup.stats.tables import tables
 
+    def wanted(name: str) -> bool:
+        return not exporter.tables or name in exporter.tables
+
     yield _whole(out / "results.json", lambda path: path.write_text(json.dumps(to_json(results), indent=1)))
     with folder.operations().connect() as connection:
         connection.execute("CREATE OR REPLACE VIEW operations AS SELECT * EXCLUDE (cause) FROM caused")
-        yield _write(connection, "operations", exporter, out)
+        if wanted("operations"):
+            yield from _write(connection, "operations", exporter, out)
         for table in (
             record_tables.frames(folder),
             record_tables.samples(folder),
             *tables(results, folder.events()),
             *job_tables.tables(folder, results),
         ):
-            load(connection, table, out)
-            yield _write(connection, table.name, exporter, out)
-            connection.execute(f"DROP TABLE {table.name}")
+            if wanted(table.name):
+                load(connection, table, out)
+                yield from _write(connection, table.name, exporter, out)
+                connection.execute(f"DROP TABLE {table.name}")
 
 
 def _whole(path: Path, write: Callable[[Path], object]) -> Path:
@@ -123,13 +131,32 @@ def _whole(path: Path, write: Callable[[Path], object]) -> Path:
     return path
 
 
-def _write(connection: DuckDBPyConnection, name: str, exporter: Exporter, out: Path) -> Path:
+def _write(connection: DuckDBPyConnection, name: str, exporter: Exporter, out: Path) -> Iterator[Path]:
+    """Write a table, as one file or as a file for each part that the exporter wants apart."""
+    from pileup.cli.export.duckdb_table import DuckTable, parts
+
+    suffix = exporter.suffix or exporter.name
+    if not exporter.split:
+        yield _whole(out / f"{name}.{suffix}", _writer(DuckTable(connection, name), exporter))
+        return
+    taken: set[str] = set()
+    for words, table in parts(connection, name, exporter.split):
+        yield _whole(out / f"{_file_name(words, taken)}.{suffix}", _writer(table, exporter))
+
+
+def _file_name(words: tuple[str, ...], taken: set[str]) -> str:
+    """Return a name made of words, none of `taken`, to which it is added; no word is in it twice."""
+    base = re.sub(r"[^\w.,=+-]+", "_", ".".join(dict.fromkeys(filter(None, words)))) or "all"
+    numbered = chain([base], (f"{base}-{number}" for number in count(2)))
+    name = next(each for each in numbered if each not in taken)
+    taken.add(name)
+    return name
+
+
+def _writer(table: DuckTable, exporter: Exporter) -> Callable[[Path], None]:
     import duckdb
 
-    from pileup.cli.export.duckdb_table import DuckTable
     from pileup.model.errors import PileupError, PluginError
-
-    table = DuckTable(connection, name)
 
     def write(part: Path) -> None:
         try:
@@ -137,7 +164,7 @@ def _write(connection: DuckDBPyConnection, name: str, exporter: Exporter, out: P
         except (OSError, PileupError, duckdb.Error):
             raise
         except Exception as problem:  # of somebody's package
-            told = f"exporter {exporter.name!r} fails at table {name!r}: {type(problem).__name__}: {problem}"
+            told = f"exporter {exporter.name!r} fails at table {table.name!r}: {type(problem).__name__}: {problem}"
             raise PluginError(told, "an exporter that takes every table") from problem
 
-    return _whole(out / f"{name}.{exporter.suffix or exporter.name}", write)
+    return write

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -47,7 +48,10 @@ def test_every_row_is_there(form, state, tmp_path):
     done = export(state, form, out)
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in out.iterdir()) == sorted(
-        [*(f"{name}.{form}" for name in (*NUMBERS, *OTHERS, *EMPTY, *OF_BATCH, "histograms")), "results.json"]
+        [
+            *(f"{name}.{form}" for name in (*NUMBERS, *OTHERS, *EMPTY, *OF_BATCH, "histograms", "spectrum")),
+            "results.json",
+        ]
     )
     for name, number in {**NUMBERS, **OTHERS, **dict.fromkeys((*EMPTY, *OF_BATCH), 0)}.items():
         rows = read(out / f"{name}.{form}")
@@ -211,3 +215,47 @@ def test_rows_that_an_exporter_gets_are_those_of_the_table(tmp_path):
     for name, number in NUMBERS.items():
         rows, columns = (tmp_path / "out" / f"{name}.count").read_text().split()
         assert (int(rows), int(columns) > 3) == (number, True)
+
+
+LINE = re.compile(r"[ ]*([0-9.]+)[ ]*([0-9.]+)[ ]*([0-9]+)[ ]*([0-9.]*)\n")
+"""As the plotter of HdrHistogram takes a file apart."""
+
+
+def test_spectra_are_what_plotters_of_hdrhistogram_read(tmp_path):
+    done = export("ended", "hgrm", tmp_path)
+    assert done.exit_code == 0, done.output
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"check.response.hgrm", "copy.iteration.response.hgrm", "copy.read.service.hgrm", "results.json"} <= names
+    assert all(name.endswith((".hgrm", "results.json")) for name in names), "it takes no other table"
+    lines = (tmp_path / "copy.iteration.response.hgrm").read_text().splitlines(keepends=True)
+    assert lines[0].split() == ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"]
+    rows = [found.groups() for line in lines if (found := LINE.fullmatch(line))]
+    values, shares, counts = ([float(row[place]) for row in rows] for place in range(3))
+    assert values == sorted(values)
+    assert counts == sorted(counts)
+    assert (shares[-1], rows[-1][3]) == (1.0, ""), "there is no number for the end of all percentiles"
+    for share, (*_, rest) in zip(shares[:-1], rows, strict=False):
+        assert float(rest) == pytest.approx(1 / (1 - share), abs=0.006)
+    told = json.loads((tmp_path / "results.json").read_text())
+    (copy,) = [case for case in told["cases"] if case["name"] == "copy"]
+    response = copy["operations"][0]["response"]
+    assert counts[-1] == response["n"]
+    assert values[-1] == pytest.approx(response["largest"] / 1e6)
+    median = next(value for value, share in zip(values, shares, strict=True) if share >= 0.5)
+    assert median == pytest.approx(response["quantiles"]["0.5"]["value"] / 1e6, rel=0.02)
+    assert f"#[Max     = {values[-1]:12.6f}, Total count    = {int(counts[-1]):12d}]\n" == lines[-1]
+
+
+def test_an_exporter_may_take_a_part_of_the_tables_and_split_them(tmp_path):
+    (tmp_path / "parted.py").write_text(
+        "from pileup.plugin import Exporter\n\n\n"
+        'class Parted(Exporter):\n    """Parts."""\n\n    name = suffix = "txt"\n'
+        '    tables = ("figures",)\n    split = ("case", "operation")\n\n'
+        "    def write(self, table, path):\n        path.write_text(str(len(list(table.rows()))))\n"
+    )
+    out = tmp_path / "out"
+    done = export("ended", f"{tmp_path}/parted.py:Parted", out)
+    assert done.exit_code == 0, done.output
+    found = {path.name: path.read_text() for path in out.glob("*.txt")}
+    assert len(found) == OTHERS["figures"]
+    assert set(found.values()) == {"1"}
