@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from pileup.builtin.reports.html import HtmlReport
 from tests.browser.test_report import attribute, dump, write
+from tests.unit.builtin.reports.compared import compared
 
 AXE = "pip install --no-deps axe-playwright-python (make build does it)"
 CHECK = """<script>
 const told = document.documentElement.dataset;
 addEventListener("load", () => {
   document.querySelectorAll("details").forEach((each) => { each.open = true; });
-  pileupDrawAll().then(() => axe.run(document, { resultTypes: ["violations"] })).then((found) => {
+  const theme = location.hash.slice(1);
+  if (theme) document.documentElement.dataset.theme = theme;
+  const drawn = window.pileupDrawAll ? pileupDrawAll() : Promise.resolve();
+  drawn.then(() => axe.run(document, { resultTypes: ["violations"] })).then((found) => {
     const nodes = (each) => each.nodes.slice(0, 3).map((one) => one.html.slice(0, 160) + " " + one.failureSummary);
     told.axe = JSON.stringify(found.violations.map((each) => [each.id, each.nodes.length, ...nodes(each)]));
     told.passes = found.passes.length;
@@ -39,4 +44,16 @@ def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) ->
     page = write(tmp_path, name, probe=f"<script>{axe()}</script>{CHECK}")
     document = dump(page, width, tmp_path, f"#{theme}")
     assert int(attribute(document, "passes") or 0) > 15
+    assert json.loads(html.unescape(attribute(document, "axe"))) == []
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_comparison(theme: str, width: int, tmp_path: Path) -> None:
+    page = tmp_path / "compared.html"
+    text = HtmlReport().compared(compared()).decode()
+    text = text.replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval';", 1)
+    page.write_text(text.replace("<body>", f"<body><script>{axe()}</script>{CHECK}", 1))
+    document = dump(page, width, tmp_path, f"#{theme}")
+    assert int(attribute(document, "passes") or 0) > 12
     assert json.loads(html.unescape(attribute(document, "axe"))) == []

@@ -57,7 +57,7 @@ def test_a_slower_storage_is_found(runs: list[Path], tmp_path: Path) -> None:
         assert metrics[name]["matters"]
     low, high = (metrics["p50"]["relative"]["interval"][end] for end in ("low", "high"))
     assert low < 0.5 + 0.15 and high > 0.5 - 0.15  # what the client adds makes the ratio a little smaller
-    done = pileup("compare", str(runs[0]), str(runs[4]), "--fail-on", "worse", cwd=tmp_path)
+    done = pileup("compare", str(runs[0]), str(runs[4]), "--fail-if", "worse", cwd=tmp_path)
     assert done.returncode == 4
     assert "value service: 20 ms -> 30 ms" in done.stdout
 
@@ -65,7 +65,7 @@ def test_a_slower_storage_is_found(runs: list[Path], tmp_path: Path) -> None:
 def test_equal_runs_mostly_show_nothing(runs: list[Path], tmp_path: Path) -> None:
     worse = 0
     for one in runs[1:4]:
-        done = pileup("compare", str(runs[0]), str(one), "--fail-on", "worse", "--matters", "10 %", cwd=tmp_path)
+        done = pileup("compare", str(runs[0]), str(one), "--fail-if", "worse", "--matters", "10 %", cwd=tmp_path)
         worse += done.returncode == 4
     assert worse <= 1
 

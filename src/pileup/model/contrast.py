@@ -11,7 +11,8 @@ from pileup.model.figures import Figure
 
 BETTER, WORSE, ALIKE, TOO_FEW = "better", "worse", "no difference shown", "too few"
 NO_ANSWER = "no answer"
-"""Verdicts of a contrast."""
+FOUND = "found"
+"""Verdicts of a contrast; the metric that is the highest level of a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,22 @@ class Contrast:
         return f"{self.test}{place}" + (f", {self.operation}" if self.operation else "")
 
 
+Curve = tuple[tuple[float, float], ...]
+"""Points (x, y), x growing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Two curves of one test, for drawing the new one over that of the baseline."""
+
+    name: str
+    """Test with its point."""
+    what: str
+    """"response times": share of what passed that took so long (ns) or less; "rate": passed per second over seconds."""
+    baseline: Curve
+    candidate: Curve
+
+
 @dataclass(frozen=True, slots=True)
 class RunDifference:
     """Something about the runs that is not the same on both sides."""
@@ -84,11 +101,19 @@ class ComparedSide:
     differs: tuple[RunDifference, ...]
     warnings: tuple[str, ...]
     """Why these may not be comparable, or what their intervals do not include."""
+    overlays: tuple[Overlay, ...] = ()
+    """Curves of the first case of each test on either side."""
 
     @property
     def worse(self) -> tuple[Contrast, ...]:
         """Contrasts that are worse by a difference that matters."""
         return tuple(each for each in self.contrasts if each.verdict == WORSE and each.matters)
+
+    @property
+    def changed(self) -> tuple[Contrast, ...]:
+        """What there is to look at: a change that is shown, no answer on a side, the limit of a search."""
+        shown = (BETTER, WORSE, NO_ANSWER)
+        return tuple(each for each in self.contrasts if each.verdict in shown or each.metric == FOUND)
 
     @property
     def better(self) -> tuple[Contrast, ...]:

@@ -13,9 +13,12 @@ from pileup.model.contrast import (
     WORSE,
     ComparedSide,
     Contrast,
+    Curve,
+    Overlay,
     RunComparison,
 )
 from pileup.model.contrast_words import change_words, plain_words, verdict_words
+from pileup.model.contrast_words import sentence as comparison_sentence
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figure_words import amount, apart_words, unanswered, words
@@ -77,6 +80,7 @@ __all__ = [
     "Contrast",
     "Counts",
     "CriterionResult",
+    "Curve",
     "Detached",
     "Difference",
     "Distribution",
@@ -101,6 +105,7 @@ __all__ = [
     "MonitorEntry",
     "Note",
     "OperationResult",
+    "Overlay",
     "Phase",
     "Point",
     "PointFigure",
@@ -120,6 +125,7 @@ __all__ = [
     "amount",
     "apart_words",
     "change_words",
+    "comparison_sentence",
     "headline",
     "mark",
     "plain_words",

@@ -1,54 +1,67 @@
-"""A comparison of runs on the screen: readable at 80 columns."""
+"""A comparison of runs on the screen: a sentence, then what has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pileup.model.contrast import BETTER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison
-from pileup.model.units import format_fraction
+from pileup.cli.show.layout import Column, Grid, Paragraph
+from pileup.model.contrast import BETTER, WORSE, ComparedSide, Contrast, RunComparison
+from pileup.model.contrast_words import change_words, plain_words, sentence, verdict_words
+from pileup.model.gate import GateResult
+from pileup.model.units import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-COLOURS = {WORSE: "red", BETTER: "green", TOO_FEW: "dim"}
 LONGEST = 60
 """Characters of a setting that are shown."""
-COLUMNS = (("", 12, False), ("Baseline", 9, True), ("Now", 9, True), ("Change", 26, True), ("Verdict", 19, False))
-"""Title, least width and whether it is set to the right."""
+COLUMNS = (Column(""), Column("Metric"), *(Column(title, "right") for title in ("Baseline", "New", "Change")))
 MOST_LINES = 6
 """Lines of the suite that are shown of each side."""
 
 
-def print_comparison(found: RunComparison, console: Console) -> None:
-    """Print each side against the baseline: verdict, warnings, what differs, then the metrics of each test."""
+def print_comparison(
+    found: RunComparison, console: Console, everything: bool = False, gates: Iterable[GateResult] = ()
+) -> None:
+    """Print each side against the baseline: the sentence, warnings, what differs, what has changed; then the gates.
+
+    `everything`: also metrics without a shown change.
+    """
     from rich.text import Text
 
-    console.print(Text("Baseline: ", "bold").append(found.baseline.name))
+    from pileup.cli.marks import marked
+
     for against in found.against:
-        console.print(Text("Against:  ", "bold").append(against.candidate.name))
-        console.print(_summary(against, found.smallest))
+        word = WORSE if against.worse else BETTER if against.better else ""
+        mark = marked(word) + Text(" ") if word else Text("")
+        console.print(Paragraph(mark + Text(sentence(against, found.smallest), "bold")))
+        console.print(Paragraph(Text(f"{against.candidate.name} against the baseline {found.baseline.name}", "dim")))
         for warning in against.warnings:
-            console.print(Text(warning, "yellow"))
+            console.print(Paragraph(Text(warning, "yellow")))
         for line in _differs(against):
-            console.print(Text(line, "dim"))
+            console.print(Paragraph(Text(line, "dim")))
         console.print()
-        _print_contrasts(against.contrasts, found.smallest, console)
+        shown = against.contrasts if everything else against.changed
+        if shown:
+            console.print(_table(shown, found.smallest))
+        if told := _folded(against, shown):
+            console.print(Paragraph(Text(told, "dim")))
         console.print()
+    for gate in gates:
+        state = {True: "holds", False: "does not hold", None: "cannot be judged: too few values"}[gate.holds]
+        by = f": {', '.join(gate.by)}" if gate.by else ""
+        console.print(Paragraph(Text(f"--fail-if {gate.gate!r} {state}{by}", "red" if gate.holds else "")))
 
 
-def _summary(against: ComparedSide, smallest: float) -> Text:
-    from rich.text import Text
-
-    worse, better = len(against.worse), len(against.better)
-    style = COLOURS[WORSE] if worse else COLOURS[BETTER] if better else ""
-    told = [f"{number} {word}" for number, word in ((worse, WORSE), (better, BETTER)) if number]
-    rest = len(against.contrasts) - worse - better
-    told.append(f"no change of {format_fraction(smallest)} or more detected ({rest} metrics)")
-    return Text("Verdict:  ", "bold").append(", ".join(told), style)
+def _folded(against: ComparedSide, shown: Sequence[Contrast]) -> str:
+    """Return how many metrics are not shown, and why."""
+    left = [each for each in against.contrasts if each not in shown]
+    few = sum(each.p is None for each in left)
+    told = [f"{counted(len(left) - few, 'metric')} without a change that is shown"] if len(left) > few else []
+    told += [f"{counted(few, 'metric')} with too few values"] if few else []
+    return f"{', '.join(told)}: --all lists them" if told else ""
 
 
 def _differs(against: ComparedSide) -> Iterable[str]:
@@ -64,46 +77,17 @@ def _short(text: str) -> str:
     return (text if len(text) <= LONGEST else text[: LONGEST - 3] + "...") or "(none)"
 
 
-def _print_contrasts(contrasts: Iterable[Contrast], smallest: float, console: Console) -> None:
-    """Print a table for each operation under its name, which may be longer than a column has room for."""
+def _table(contrasts: Iterable[Contrast], smallest: float) -> Grid:
     from rich.text import Text
 
-    head = True
+    from pileup.cli.marks import marked, style_of
+
+    grid = Grid((*COLUMNS, Column("Verdict")))
     for name, group in groupby(contrasts, key=lambda each: each.name):
-        members = [each for each in group if _says_something(each)]
-        if members:
-            if head:
-                console.print(_table((), smallest, head=True))
-            console.print(Text(name, "bold"))
-            console.print(_table(members, smallest, head=False))
-            head = False
-
-
-def _table(contrasts: Iterable[Contrast], smallest: float, head: bool) -> Table:
-    """Return a table whose columns are as wide as those of all others; `head`: with their titles."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from pileup.model.contrast_words import change_words, plain_words
-
-    table = Table(box=None, show_header=head, header_style="dim", pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for title, width, right in COLUMNS:
-        table.add_column(title, min_width=width, justify="right" if right else "left", overflow="fold")
-    for each in contrasts:
-        figures = (plain_words(each.baseline), plain_words(each.candidate), change_words(each))
-        table.add_row(Text("  " + each.metric), *map(Text, figures), verdict_text(each, smallest))
-    return table
-
-
-def _says_something(found: Contrast) -> bool:
-    return any(figure.value is not None or figure.above is not None for figure in (found.baseline, found.candidate))
-
-
-def verdict_text(found: Contrast, smallest: float) -> Text:
-    """Return the verdict with its colour."""
-    from rich.text import Text
-
-    from pileup.model.contrast_words import verdict_words
-
-    style = COLOURS.get(found.verdict, "") if found.matters or found.verdict == TOO_FEW else ""
-    return Text(verdict_words(found, smallest), style)
+        grid.section(name)
+        for each in group:
+            told, word = verdict_words(each, smallest), each.verdict if each.matters else ""
+            mark = marked(word) if word else Text("")
+            figures = (plain_words(each.baseline), plain_words(each.candidate), change_words(each))
+            grid.add(mark, each.metric, *figures, Text(told, style_of(word) if word else ""))
+    return grid

@@ -16,6 +16,7 @@ from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, Comp
 from pileup.model.figures import Figure, Interval
 from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats.compare.comparability import differs, warnings
+from pileup.stats.compare.overlays import overlays
 from pileup.stats.compare.points import CHANCE, DIGITS, FEWEST, name_of
 from pileup.stats.frames.distribution import TOO_FEW as NOT_ENOUGH
 from pileup.stats.intervals import effects, paired
@@ -72,6 +73,7 @@ def _against(baseline: Sequence[RunResults], candidate: Sequence[RunResults], sm
         contrasts=tuple(contrasts),
         differs=tuple(differs(baseline, candidate)),
         warnings=tuple(warnings(baseline, candidate, contrasts)),
+        overlays=tuple(overlays(baseline, candidate)),
     )
 
 

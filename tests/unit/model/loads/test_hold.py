@@ -23,9 +23,7 @@ def test_a_hold_is_an_open_or_a_closed_load_with_its_settling_as_warm_up() -> No
     load = _load(settle="30 s")
     assert (load.kind, load.lasting, load.asked) == ("open", 630 * SECOND, None)
     assert _load(by="clients", between=[0, 40]).kind == "closed"
-    assert load_words(load) == (
-        "open, queue.waiting held at 5000 (band 5 %) by 0-50 /s for 10 min after 30 s settling"
-    )
+    assert load_words(load) == ("open, queue.waiting held at 5000 (band 5 %) by 0-50 /s for 10 min after 30 s settling")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,22 @@ from itertools import groupby
 import jinja2
 from markupsafe import Markup
 
+from pileup.builtin.reports.html import overlay
+from pileup.builtin.reports.html.overlay import Picture, picture
 from pileup.builtin.reports.html.text import ShownFigure, show
-from pileup.plugin.results import ALIKE, BETTER, TOO_FEW, WORSE, Contrast, RunComparison, change_words, verdict_words
-from pileup.plugin.units import format_fraction
+from pileup.plugin.results import (
+    BETTER,
+    WORSE,
+    ComparedSide,
+    Contrast,
+    RunComparison,
+    Tone,
+    change_words,
+    comparison_sentence,
+    mark,
+    verdict_words,
+)
+from pileup.plugin.units import counted, format_fraction
 
 WIDTH = 200.0
 """Width of a drawn interval, in its own units."""
@@ -21,7 +34,6 @@ WIDEST = 1.0
 """Largest relative change that is drawn to scale: twice as much."""
 LEAST = 3.0
 """The scale reaches at least so many times what matters."""
-TONES = {WORSE: "bad", BETTER: "good", ALIKE: "none", TOO_FEW: "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +66,49 @@ class Group:
     lines: tuple[Line, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ShownSide:
+    """One side against the baseline: what has changed, and all of it."""
+
+    found: ComparedSide
+    sentence: str
+    tone: Tone
+    changed: Sequence[Group]
+    rest: str
+    """How many metrics are in `everything` alone; empty for none."""
+    everything: Sequence[Group]
+    pictures: Sequence[Picture]
+
+
 def render(found: RunComparison) -> str:
     """Return the page."""
     scale = _scale(found)
     matters = WIDTH / 2 * found.smallest / scale
-    sides = [(each, _groups(each.contrasts, found.smallest, scale)) for each in found.against]
     return _template().render(
         found=found,
-        sides=sides,
+        sides=[_side(each, found.smallest, scale) for each in found.against],
         smallest=format_fraction(found.smallest),
         scale=format_fraction(scale),
         width=WIDTH,
+        size=(overlay.WIDTH, overlay.HEIGHT),
+        edges=(overlay.LEFT, overlay.WIDTH - overlay.RIGHT, overlay.TOP, overlay.HEIGHT - overlay.BOTTOM),
         band=(WIDTH / 2 - matters, 2 * matters),
-        tone=TONES[found.verdict],
+        signs={Tone.GOOD: mark(BETTER).sign, Tone.BAD: mark(WORSE).sign},
         style=Markup(_resource("report.css")),  # noqa: S704  # our own file
+    )
+
+
+def _side(found: ComparedSide, smallest: float, scale: float) -> ShownSide:
+    rest = len(found.contrasts) - len(found.changed)
+    some = f"{rest} of them without a change that is shown" if found.changed else "none with a change that is shown"
+    return ShownSide(
+        found=found,
+        sentence=comparison_sentence(found, smallest),
+        tone=Tone.BAD if found.worse else Tone.GOOD if found.better else Tone.NONE,
+        changed=_groups(found.changed, smallest, scale),
+        rest=f"All {counted(len(found.contrasts), 'metric')}, {some}" if rest else "",
+        everything=_groups(found.contrasts, smallest, scale) if rest else [],
+        pictures=[picture(each) for each in found.overlays],
     )
 
 
@@ -90,7 +131,7 @@ def _groups(contrasts: Iterable[Contrast], smallest: float, scale: float) -> Seq
 
 
 def _line(found: Contrast, smallest: float, scale: float) -> Line:
-    tone = TONES[found.verdict] if found.matters else "none"
+    tone = mark(found.verdict).tone if found.matters else Tone.NONE
     words = verdict_words(found, smallest)
     shown = show(found.baseline), show(found.candidate)
     return Line(found.metric, *shown, change_words(found), words, tone, _drawn(found, scale))

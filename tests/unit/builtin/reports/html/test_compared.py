@@ -45,17 +45,32 @@ def test_it_is_whole_and_loads_nothing(page):
 
 
 def test_every_contrast_stands_in_it(page):
-    for words in ("p50", "+50.0 % (", "-30.0 % (", "not passed", "too few", "the same within 5 %", ">worse<"):
+    for words in ("p50", "+50.0 % (", "-30.0 % (", "not passed", "too few", "the same within 5 %", "</span> worse<"):
         assert words in page, words
-    assert page.count('<svg class="effect bad"') == 5
+    assert page.count('<svg class="effect bad"') == 2 * 5, "what has changed, and all of it"
     assert page.count('<svg class="effect none"') == 5
+
+
+def test_u9_the_sentence_is_first_and_what_has_not_changed_is_folded(page):
+    first, second = re.findall(r'<p class="sentence">(.*?)</p>', page)
+    assert "Regressed: 6 of 7 metrics are worse by 5 % or more" in first
+    assert "The same within 5 %: 5 metrics." in second
+    assert page.index("Regressed") < page.index("<h2>")
+    folded = re.findall(r"<details.*?</details>", page, re.DOTALL)
+    assert len(folded) == 2
+    assert [fold.count('class="effect none"') for fold in folded] == [0, 5]
+    assert "too few" not in re.sub(r"<details.*?</details>", "", page, flags=re.DOTALL)
+
+
+def test_every_column_has_a_name(page):
+    assert not re.search(r"<th[^>]*></th>", page)
 
 
 def test_intervals_are_drawn_on_one_scale(page):
     found = re.findall(r'<line x1="([\d.]+)" y1="8" x2="([\d.]+)"', page)
     spans = [(float(low), float(high)) for low, high in found]
     assert all(0 <= low <= high <= 200 for low, high in spans)
-    worse, same = spans[:5], spans[5:]
+    worse, same = spans[:5], spans[10:]
     assert all(high < 100 for low, high in worse[:2])
     assert all(low > 100 for low, high in worse[2:])
     assert all(low < 100 < high for low, high in same)
