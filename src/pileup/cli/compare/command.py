@@ -68,12 +68,12 @@ def command(
 ) -> int:
     """Compare runs with a baseline.
 
-    The baseline is the first folder; RUN,RUN takes several runs as one side. A sentence says whether something is better
-    or worse; then what has changed is listed: rate, throughput, response times, share not passed of each test and
-    operation, with the interval of the change at 95 %.
+    The baseline is the first folder; RUN,RUN takes several runs as one side. A sentence says whether something is
+    better or worse; then what has changed is listed: rate, throughput, response times, share not passed of each test
+    and operation, with the interval of the change at 95 %.
 
-    With --last-green the baseline is the newest run in the folder of RUN that passed before it, of the same suite on the
-    same machine.
+    With --last-green the baseline is the newest run in the folder of RUN that passed before it, of the same suite on
+    the same machine.
 
     Exit codes: 0, or with --fail-if 4 when a condition holds, 8 when one cannot be judged.
     """
