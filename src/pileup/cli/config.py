@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -66,7 +66,7 @@ def endpoints() -> Mapping[str, EndpointSpec]:
     return found.config.endpoints if found else {}
 
 
-def defaults_of(command: click.Command, context: click.Context) -> dict[str, Any]:
+def defaults_of(command: click.Command, context: click.Context) -> dict[str, str | list[str]]:
     """Return what the configuration says of the options of a command, by parameter. Raises ConfigError."""
     found = found_config()
     if found is None:
@@ -95,8 +95,8 @@ def _check_commands(found: ReadConfig) -> None:
 
 
 def _default(
-    found: ReadConfig, context: click.Context, known: Mapping[str, click.Option], name: str, value: object
-) -> tuple[str, object]:
+    found: ReadConfig, context: click.Context, known: Mapping[str, click.Option], name: str, value: str | list[str]
+) -> tuple[str, str | list[str]]:
     """Return a parameter with its value as click takes it. Raises ConfigError: no such option, or a wrong value."""
     from pileup.model.problem_codes import ProblemCode
     from pileup.suite.problems import near, shown

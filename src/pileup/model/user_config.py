@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
@@ -35,7 +34,7 @@ class UserConfig(Part):
     """The file itself."""
 
     runs: Text | None = Field(None, description="folder of run folders, where neither `--out` nor $PILEUP_RUNS says it")
-    defaults: dict[str, dict[str, Any]] = Field(
+    defaults: dict[str, dict[str, str | list[str]]] = Field(
         default_factory=dict, description="command -> its options without dashes -> value, e.g. `bench: {clients: 8}`"
     )
     endpoints: dict[Name, EndpointSpec] = Field(default_factory=dict, description="systems by names of your own")

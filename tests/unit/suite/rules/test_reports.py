@@ -58,7 +58,7 @@ def test_a_suite_may_want_none_which_is_not_the_default(tmp_path: Path) -> None:
     ("report", "told", "expected"),
     [
         (f"{{use: json, to: {'x' * 101}}}", "is not a name for a report in the run folder", "at most 100"),
-        ("{use: htm}", "there is no report 'htm'", "one of html"),
+        ("{use: htm}", "there is no report 'htm'", "'html'"),
         ("{use: json, too: x}", "'json' has no option 'too'", "'to'"),
         ("{to: x}", "`use` is missing", ""),
         ("{use: './own.py:Named', width: 3}", "`width` is '3'", "at least 20"),
