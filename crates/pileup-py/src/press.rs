@@ -149,7 +149,7 @@ impl Seat {
 
     fn next(&self, py: Python<'_>) -> Option<Op> {
         if let Some(previous) = self.keep(None) {
-            previous.finish(Outcome::Passed, ""); // nothing, when the test has said how it ended
+            previous.finish(Outcome::Passed, "", Cause::None); // nothing, when the test has said how it ended
         }
         // Letting the GIL go and taking it again costs more than a short iteration: only who has to wait does.
         let start = match self.press.try_next(self.client) {
