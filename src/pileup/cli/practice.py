@@ -132,6 +132,39 @@ def batch(settings: str, **given: Any) -> None:
     _serve("batch", PracticeBatch, _wanted(BatchSettings, settings, given))
 
 
+@command.command("issuer")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@click.option("--lifetime", metavar="LAW", help="How long a token is good for.  [default: 1 h]")
+@click.option("--service", metavar="LAW", help="Time that a token takes: '20 ms'.  [default: none]")
+@click.option("--rate", metavar="N/s", help="Most tokens per second; beyond, 429.  [default: any]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
+    help="All settings as one mapping, see `pileup describe practice-issuer`.",
+)
+@click.option(
+    "--public-keys",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the keys that prove its tokens, for the setting `keys` of other practice targets.",
+)
+@click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
+)
+def issuer(settings: str, **given: Any) -> None:
+    """Serve a token issuer (OAuth 2.0) whose lifetimes, delays and limits are known.
+
+    Its client is `pileup` with the secret `practice`, unless the settings name others. Prints its address when it
+    answers; ends on Ctrl-C or SIGTERM and then completes its log.
+    """
+    from pileup._core._native import PracticeIssuer
+    from pileup.model.practice import IssuerSettings
+
+    _serve("issuer", PracticeIssuer, _wanted(IssuerSettings, settings, given))
+
+
 def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object]) -> SettingsModel:
     """Join the mapping of all settings and the options that were given; these win."""
     from pileup.cli.common import parse_mapping, validated
