@@ -88,21 +88,20 @@ impl Issuer {
         Ok(Self { settings, grants: RefCell::new(grants), free: Law::Fixed(0) })
     }
 
-    /// Who it says that it is, to somebody who has asked so.
-    fn name(&self, request: &Request<Incoming>) -> String {
+    /// Its address, as somebody has asked it.
+    fn address(&self, request: &Request<Incoming>) -> String {
         let scheme = if self.settings.front.tls.is_some() { "https" } else { "http" };
         let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-        self.settings.iss.clone().unwrap_or_else(|| format!("{scheme}://{host}/"))
+        format!("{scheme}://{host}")
     }
 
-    /// Its metadata (RFC 8414, 2); what is at an address of its own is there whatever its tokens say of it.
+    /// Its metadata (RFC 8414, 2).
     fn about(&self, request: &Request<Incoming>) -> Value {
-        let scheme = if self.settings.front.tls.is_some() { "https" } else { "http" };
-        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-        let at = |path: &str| format!("{scheme}://{host}{path}");
+        let address = self.address(request);
+        let at = |path: &str| format!("{address}{path}");
         let scopes: Vec<_> = self.settings.scope.split(' ').map(|scope| scope.split(':').next()).collect();
         json!({
-            "issuer": self.name(request),
+            "issuer": at("/"),
             "token_endpoint": at(TOKEN),
             "jwks_uri": at(KEYS),
             "grant_types_supported": ["client_credentials", "refresh_token"],
@@ -113,7 +112,7 @@ impl Issuer {
     }
 
     async fn token(&self, turn: &Turn, request: &mut Request<Incoming>) -> Result<Answer, No> {
-        let iss = self.name(request);
+        let iss = self.settings.iss.clone().unwrap_or_else(|| self.address(request) + "/");
         let form = ask::form(turn, request).await?;
         note(turn, form.get("grant_type").map_or("no grant_type", String::as_str));
         let (client, secret) = ask::client(request.headers(), &form)?;
