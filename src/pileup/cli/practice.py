@@ -156,7 +156,7 @@ def batch(settings: str, **given: Any) -> None:
 def issuer(settings: str, **given: Any) -> None:
     """Serve a token issuer (OAuth 2.0) whose lifetimes, delays and limits are known.
 
-    Its client is `pileup` with the secret `practice`, unless the settings name others. Prints its address when it
+    Its client is `pileup` with the secret `open-sesame`, unless the settings name others. Prints its address when it
     answers; ends on Ctrl-C or SIGTERM and then completes its log.
     """
     from pileup._core._native import PracticeIssuer

@@ -12,7 +12,7 @@ from pileup.model.suite_part import Part
 
 SETTINGS = "PILEUP_PRACTICE_SETTINGS"
 """Variable with all settings as one mapping: a token among them is not for the list of processes."""
-CLIENT, SECRET = "pileup", "practice"
+CLIENT, SECRET = "pileup", "open-sesame"
 """The client that a practice token issuer knows unless it is told others: for practice, and no secret."""
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z]{1,20}$")]
 
@@ -228,7 +228,7 @@ class IssuerSettings(ServerSettings):
     clients: dict[str, SecretStr] = Field(
         {CLIENT: SecretStr(SECRET)},
         min_length=1,
-        description="the clients and their secrets; default: `pileup` with the secret `practice`",
+        description="the clients and their secrets; default: `pileup` with the secret `open-sesame`",
     )
     lifetime: TimeLaw = Field(
         Law(fixed=3600 * 10**9),

@@ -23,7 +23,7 @@ class PracticeIssuerTarget(Oauth2Target):
     service: {exponential: 20 ms}, rate: 50 /s}`; its settings are those of `pileup practice issuer`. In the folder of
     the target below the run, `practice-issuer.csv` says what was done to each request (`practice-issuer-2.csv` after a
     restart), and `keys.json` has the keys that prove its tokens. Without credentials pileup is the client `pileup`
-    with the secret `practice`, which the issuer knows unless its settings say otherwise.
+    with the secret `open-sesame`, which the issuer knows unless its settings say otherwise.
     """
 
     kind = "practice-issuer"
