@@ -303,7 +303,7 @@ def _figure(figure: Figure | None) -> str:
 def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
     table = empty_table(("Error", "fold"), ("Case", "fold"), ("Outcome", "left"), ("Count", "right"), ("First", "left"))
     for each in errors[:MOST_ERRORS]:
-        message = each.message if len(each.message) <= 300 else each.message[:297] + "..."
+        message = each.told if len(each.told) <= 300 else each.told[:297] + "..."
         where = each.case if each.operation in (each.case, "iteration") else f"{each.case}, {each.operation}"
         first = _clock(each.first)
         table.add_row(_plain(message or "(no message)"), _plain(where), each.outcome, _count(each.count), first)
