@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import pileup as library
-
 from pileup.builtin.xrootd import launcher
 from tests.servers.practice_issuer import practice_issuer
 from tests.servers.xrootd import xrootd
@@ -27,7 +26,13 @@ options: {files: 5, size: 1 kB}
 tests:
   - {name: fill, use: storage.write, target: se}
   - {name: read, use: storage.read, target: se, after: [fill], load: {rate: 50 /s, for: 6 s}, fail_when: never}
-  - {name: python, use: "./looking.py:Looking", target: se, after: [fill], with: [read], load: {rate: 20 /s}, fail_when: never}
+  - name: python
+    use: "./looking.py:Looking"
+    target: se
+    after: [fill]
+    with: [read]
+    load: {rate: 20 /s}
+    fail_when: never
 """
 LOOKING = '''
 from pileup.plugin import Op, Test
@@ -65,7 +70,7 @@ def log(path: Path) -> list[dict[str, str]]:
 
 def rows(folder: Path | str) -> list[tuple[object, ...]]:
     query = "SELECT id, test, outcome, cause FROM caused WHERE test IN ('read', 'python') AND parent = 0"
-    return list(library.open(folder).sql(query).fetchall())
+    return list(library.open(folder).sql(query))
 
 
 @pytest.mark.long
@@ -84,10 +89,10 @@ def test_what_is_refused_while_a_token_is_over_is_told_apart_as_the_server_tells
     found = run(tmp_path, "0 s", "300 ms")
     true = log(found / "servers/se/practice-storage.csv")
     expired = {int(line["id"]) for line in true if line["note"] == "expired" and line["id"] != "0"}
-    native = [(int(str(id)), outcome, cause) for id, test, outcome, cause in rows(found) if test == "read"]
-    assert {id for id, outcome, cause in native if (outcome, cause) == ("refused", "token expired")} == expired
+    native = [(int(str(row)), outcome, cause) for row, test, outcome, cause in rows(found) if test == "read"]
+    assert {row for row, outcome, cause in native if (outcome, cause) == ("refused", "token expired")} == expired
     assert len(expired) > 10
-    assert {outcome for id, outcome, _ in native if id not in expired} == {"passed"}
+    assert {outcome for row, outcome, _ in native if row not in expired} == {"passed"}
     python = [(outcome, cause) for _, test, outcome, cause in rows(found) if test == "python"]
     assert ("refused", "token expired") in python
     assert ("passed", "") in python
@@ -102,7 +107,10 @@ ROOT = """
 pileup: 1
 title: Tokens over root
 targets:
-  root: {kind: xrootd, url: "URL", credentials: {ca: "CA", issuer: {url: "ISSUER", client: pileup, secret_file: secret, ahead: 1500 ms}}}
+  root:
+    kind: xrootd
+    url: "URL"
+    credentials: {ca: "CA", issuer: {url: "ISSUER", client: pileup, secret_file: secret, ahead: 1500 ms}}
 options: {files: 5, size: 1 kB}
 tests:
   - {name: fill, use: storage.write, target: root}

@@ -72,7 +72,7 @@ impl Failure {
 
     /// The same, of an answer to a client that has shown a token: whether that was over by then.
     #[must_use]
-    pub fn to_bearer(mut self, over: bool) -> Self {
+    pub fn of_bearer(mut self, over: bool) -> Self {
         if over && self.kind == Kind::Refused {
             self.cause = Cause::TokenExpired;
         }

@@ -43,7 +43,7 @@ impl Answer {
     pub fn failure(&self) -> Failure {
         let about_token = matches!(self.head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let over = about_token && self.token.as_deref().is_some_and(is_over);
-        error::status(self.head.status).to_bearer(over)
+        error::status(self.head.status).of_bearer(over)
     }
 
     /// Its status.

@@ -74,7 +74,7 @@ impl Key {
 
 #[derive(Deserialize)]
 struct Set {
-    keys: Vec<Jwk>,
+    keys: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +98,8 @@ impl Keys {
             let fits = key.crv == "P-256" && x.len() == COORDINATE && y.len() == COORDINATE;
             fits.then(|| [&[4], x.as_slice(), y.as_slice()].concat())
         };
-        Some(Self(set.keys.into_iter().filter_map(|key| point(&key).map(|point| (key.kid, point))).collect()))
+        let keys = set.keys.into_iter().filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
+        Some(Self(keys.filter_map(|key| point(&key).map(|point| (key.kid, point))).collect()))
     }
 
     /// What a token says.

@@ -332,7 +332,7 @@ impl Session {
         let about_token = matches!(code, error::NOT_AUTHORIZED | error::AUTH_FAILED);
         let over = about_token && self.shown.as_deref().is_some_and(is_over);
         let trouble = error::said(code, words);
-        Trouble { failure: trouble.failure.to_bearer(over), ..trouble }
+        Trouble { failure: trouble.failure.of_bearer(over), ..trouble }
     }
 
     /// The answer to the one request that is under way; its data, at most `limit` bytes, goes to `take`.

@@ -241,7 +241,9 @@ class IssuerSettings(ServerSettings):
         description="what a client may have, and has that does not say what it wants",
     )
     token_audience: str = Field(
-        "https://wlcg.cern.ch/jwt/v1/any", min_length=1, description="for whom a token is, where the client does not say"
+        "https://wlcg.cern.ch/jwt/v1/any",
+        min_length=1,
+        description="for whom a token is, where the client does not say",
     )
     rate: Rate | None = Field(None, gt=0, description="most tokens per second; beyond, the answer is 429; default: any")
     iss: str | None = Field(

@@ -52,7 +52,9 @@ class IssuerSpec(Part):
     secret_file: str | None = Field(None, description="file that holds the secret, read again for each token")
     scope: str | None = Field(None, description="what tokens are for, e.g. storage.read:/; default: the issuer's")
     audience: str | None = Field(None, description="for whom tokens are; default: the issuer's")
-    ca: str | None = Field(None, description="CA certificates (PEM) that sign the issuer's certificate; default: the system's")
+    ca: str | None = Field(
+        None, description="CA certificates (PEM) that sign the issuer's certificate; default: the system's"
+    )
     ahead: Duration | None = Field(
         None,
         description="how long before its end a token is renewed; default: a third of its life, at most 5 min; "

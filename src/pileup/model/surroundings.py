@@ -60,7 +60,9 @@ class Surroundings:
         self._known("secret")
         if found := self._variable("PILEUP_CLIENT_SECRET"):
             return found
-        raise TargetError("$PILEUP_CLIENT_SECRET is not set", "the secret of the client", "set it, or use secret_file: PATH")
+        raise TargetError(
+            "$PILEUP_CLIENT_SECRET is not set", "the secret of the client", "set it, or use secret_file: PATH"
+        )
 
     def proxy(self) -> Path:
         """Return the file of the X.509 proxy: $X509_USER_PROXY, else /tmp/x509up_uUID. Raises TargetError."""

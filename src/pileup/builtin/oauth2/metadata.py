@@ -70,7 +70,9 @@ def parse(url: str, body: bytes) -> Metadata:
 
 
 def _no_issuer(url: str, why: str) -> TargetError:
-    return TargetError(f"{url} is not a token issuer: {why}", "its metadata (RFC 8414)", "correct the url of the issuer")
+    return TargetError(
+        f"{url} is not a token issuer: {why}", "its metadata (RFC 8414)", "correct the url of the issuer"
+    )
 
 
 def _text(found: object) -> str:

@@ -106,7 +106,9 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                 "an X.509 proxy on root:// works through the official client only",
                 "`client: bindings` or `client: xrdcp` among the options of the target, a token, or kind `webdav`",
             )
-        named = given if not given.bearer else given.model_copy(update={"user": None})  # here a name, no other way to come in
+        named = (
+            given if not given.bearer else given.model_copy(update={"user": None})
+        )  # here a name, no other way to come in
         found = identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
         return self.believing(found)
 

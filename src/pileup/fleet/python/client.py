@@ -15,8 +15,8 @@ from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
 from pileup.fleet.python.stacks import Stack, hung
 from pileup.fleet.python.tracebacks import Tracebacks
-from pileup.model.errors import VerdictException
 from pileup.model.ending import FINISHED, Ending, EndingKind
+from pileup.model.errors import VerdictException
 from pileup.model.record import Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test

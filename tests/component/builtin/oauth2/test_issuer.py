@@ -12,13 +12,13 @@ import jwt
 import pytest
 
 from pileup.builtin.credentials.token_end import end_of
+from pileup.builtin.oauth2.fetch_test import TokenFetch
+from pileup.builtin.oauth2.refresh_test import TokenRefresh
 from pileup.builtin.oauth2.target import Oauth2Target
 from pileup.builtin.practice.issuer import PracticeIssuerTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Ambiguous, Failed, Refused, TargetError
 from pileup.plugin.testing import run_once
-from pileup.builtin.oauth2.fetch_test import TokenFetch
-from pileup.builtin.oauth2.refresh_test import TokenRefresh
 from tests.servers.practice_issuer import RunningIssuer, lines, practice_issuer
 
 ANY = "https://wlcg.cern.ch/jwt/v1/any"
@@ -41,7 +41,9 @@ def test_what_is_granted_is_what_pyjwt_believes(issuer: RunningIssuer) -> None:
     keys = jwt.PyJWKClient(asked.issuer.metadata.jwks_uri)
     key = keys.get_signing_key_from_jwt(grant.token)
     words: Any = {"algorithms": ["ES256"], "audience": "https://se.site.org", "issuer": issuer.url}
-    claims = jwt.decode(grant.token, key, options={"require": ["exp", "iat", "nbf", "iss", "sub", "aud", "jti"]}, **words)
+    claims = jwt.decode(
+        grant.token, key, options={"require": ["exp", "iat", "nbf", "iss", "sub", "aud", "jti"]}, **words
+    )
     assert (claims["sub"], claims["client_id"], claims["scope"]) == ("me", "me", "storage.read:/data")
     assert claims["wlcg.ver"] == "1.0"
     assert claims["exp"] - claims["iat"] == 5
@@ -125,12 +127,12 @@ def test_the_tests_time_what_they_do(issuer: RunningIssuer) -> None:
 class Odd(BaseHTTPRequestHandler):
     """Answers everything with what the server was given."""
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._send(self.server.metadata)  # type: ignore[attr-defined]
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815  as its base class asks for them
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         self._send(self.server.granted)  # type: ignore[attr-defined]
 
     def _send(self, body: str) -> None:
