@@ -80,12 +80,7 @@ impl Door {
     }
 
     /// Let somebody in who comes at a time, ns since the epoch; says by which token. `may` are the scopes of which one is needed.
-    pub(crate) fn admit<B>(
-        &self,
-        request: &Request<B>,
-        may: &[&str],
-        time: i64,
-    ) -> Result<Option<String>, Refusal> {
+    pub(crate) fn admit<B>(&self, request: &Request<B>, may: &[&str], time: i64) -> Result<Option<String>, Refusal> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         match self {
             Self::Open => Ok(None),
@@ -124,7 +119,8 @@ impl Proof {
     fn look(&self) {
         let changed = changed(&self.path);
         let mut known = self.known.borrow_mut();
-        if changed.is_some() && changed != known.0
+        if changed.is_some()
+            && changed != known.0
             && let Some(keys) = std::fs::read(&self.path).ok().and_then(|text| Keys::read(&text))
         {
             *known = (changed, keys);

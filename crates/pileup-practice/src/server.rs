@@ -66,13 +66,7 @@ pub(crate) struct Server<W> {
 
 impl Core {
     /// What is answered before any work: no right, or refused on purpose.
-    fn gate(
-        &self,
-        turn: &Turn,
-        request: &Request<Incoming>,
-        scopes: &[&str],
-        met: Option<Met>,
-    ) -> Option<Answer> {
+    fn gate(&self, turn: &Turn, request: &Request<Incoming>, scopes: &[&str], met: Option<Met>) -> Option<Answer> {
         let arrived = turn.open.look(|line| line.arrived);
         match self.door.admit(request, scopes, arrived) {
             Ok(token) => turn.open.note(|line| line.note = token.unwrap_or_default()),

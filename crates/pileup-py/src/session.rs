@@ -39,7 +39,8 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&mut dyn Control) -> Result<T, Problem> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut())).map_err(|problem| raised(py, problem))
+        py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()))
+            .map_err(|problem| raised(py, problem))
     }
 }
 

@@ -66,7 +66,11 @@ impl Grants {
     ) -> Result<Granted, No> {
         let given = |name: &str| form.get(name).map(String::as_str).filter(|text| !text.is_empty());
         if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(now)) {
-            return Err(No { status: 429, error: "temporarily_unavailable", why: "more tokens per second than the limit" });
+            return Err(No {
+                status: 429,
+                error: "temporarily_unavailable",
+                why: "more tokens per second than the limit",
+            });
         }
         let before = match given("grant_type").ok_or_else(|| No::request("no grant_type"))? {
             "client_credentials" => Refresh {
@@ -79,7 +83,12 @@ impl Grants {
                 let token = given("refresh_token").ok_or_else(|| No::request("no refresh_token"))?;
                 self.used(token, client, settings.rotate, now)?
             }
-            _ => return Err(No { error: "unsupported_grant_type", ..No::request("another grant than client_credentials, refresh_token") }),
+            _ => {
+                return Err(No {
+                    error: "unsupported_grant_type",
+                    ..No::request("another grant than client_credentials, refresh_token")
+                });
+            }
         };
         let scope = narrowed(given("scope"), &before.scope)?;
         let refreshing = given("grant_type") == Some("refresh_token");
@@ -178,7 +187,8 @@ mod tests {
     fn a_grant_says_what_its_token_says() {
         let settings = settings(ALLOWED);
         let mut grants = Grants::new(&settings, 0).unwrap();
-        let asked = form(&[("grant_type", "client_credentials"), ("scope", "storage.modify:/data/a"), ("audience", "x")]);
+        let asked =
+            form(&[("grant_type", "client_credentials"), ("scope", "storage.modify:/data/a"), ("audience", "x")]);
         let granted = grants.grant(&settings, "me", &asked, "http://i/", 1000 * SECOND + 7).unwrap();
         assert_eq!((&granted.answer["expires_in"], text(&granted, "token_type")), (&json!(5), "Bearer"));
         assert!(granted.answer.get("refresh_token").is_none(), "RFC 6749, 4.4.3");
