@@ -113,14 +113,14 @@ def test_beyond_the_rate_it_refuses_and_a_ghost_is_ambiguous(tmp_path: Path) -> 
 
 def test_the_tests_time_what_they_do(issuer: RunningIssuer) -> None:
     asked = target(issuer.url)
-    once = run_once(TokenFetch(asked, lasts="4 s"))
+    once = run_once(TokenFetch, asked, lasts="4 s")
     assert (once.outcome.name, [each.name for each in once.operations]) == ("PASSED", ["fetch"])
     assert once.operations[0].bytes > 400
-    short = run_once(TokenFetch(asked, lasts="6 s"))
+    short = run_once(TokenFetch, asked, lasts="6 s")
     assert (short.outcome.name, short.error) == ("FAILED", "the token lasts 5 s, expected 6 s")
-    renewing = TokenRefresh(asked, scope="storage.read:/")
-    names = [[each.name for each in run_once(renewing).operations] for _ in range(2)]
-    assert names == [["fetch", "refresh"], ["refresh"]]
+    renewed = run_once(TokenRefresh, asked, scope="storage.read:/")
+    assert [each.name for each in renewed.operations] == ["fetch", "refresh"]
+    assert [each.calls for each in renewed.operations] == [1, 1]
     asked.issuer.close()
 
 
