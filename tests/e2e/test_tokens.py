@@ -20,7 +20,7 @@ targets:
     kind: practice-storage
     launch: {keys: ../iam/keys.json}
     credentials: {issuer: {target: iam, client: pileup, secret: $secret, ahead: AHEAD}}
-  iam: {kind: practice-issuer, launch: {lifetime: 2 s, service: DELAY, clients: {pileup: $secret}}}
+  iam: {kind: practice-issuer, launch: {lifetime: LIFE, service: DELAY, clients: {pileup: $secret}}}
 variables: {secret: correct-horse}
 options: {files: 5, size: 1 kB}
 tests:
@@ -49,8 +49,8 @@ class Looking(Test):
 '''
 
 
-def run(folder: Path, ahead: str, delay: str = "1 ms") -> Path:
-    (folder / "s.yaml").write_text(SUITE.replace("AHEAD", ahead).replace("DELAY", delay))
+def run(folder: Path, life: str, ahead: str, delay: str = "1 ms") -> Path:
+    (folder / "s.yaml").write_text(SUITE.replace("LIFE", life).replace("AHEAD", ahead).replace("DELAY", delay))
     (folder / "looking.py").write_text(LOOKING)
     done = pileup("run", "s.yaml", "--quiet", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -75,7 +75,7 @@ def rows(folder: Path | str) -> list[tuple[object, ...]]:
 
 @pytest.mark.long
 def test_who_renews_in_time_loses_nothing(tmp_path: Path) -> None:
-    found = run(tmp_path, "1500 ms")
+    found = run(tmp_path, "4 s", "2500 ms")
     assert {(outcome, cause) for _, test, outcome, cause in rows(found) if test == "read"} == {("passed", "")}
     granted = [line["note"] for line in log(found / "servers/iam/practice-issuer.csv") if "granted" in line["note"]]
     tokens = {line["note"] for line in log(found / "servers/se/practice-storage.csv") if line["status"] == "200"}
@@ -86,7 +86,7 @@ def test_who_renews_in_time_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_what_is_refused_while_a_token_is_over_is_told_apart_as_the_server_tells_it(tmp_path: Path) -> None:
-    found = run(tmp_path, "0 s", "300 ms")
+    found = run(tmp_path, "2 s", "0 s", "300 ms")
     true = log(found / "servers/se/practice-storage.csv")
     expired = {int(line["id"]) for line in true if line["note"] == "expired" and line["id"] != "0"}
     native = [(int(str(row)), outcome, cause) for row, test, outcome, cause in rows(found) if test == "read"]
@@ -177,7 +177,7 @@ tests: [{name: look, use: storage.list, target: a}]
 
 @pytest.mark.long
 def test_an_issuer_that_dies_in_mid_run_is_felt_when_its_last_token_ends(tmp_path: Path) -> None:
-    text = SUITE.replace("AHEAD", "500 ms").replace("DELAY", "1 ms").replace("lifetime: 2 s", "lifetime: 3 s")
+    text = SUITE.replace("AHEAD", "500 ms").replace("DELAY", "1 ms").replace("LIFE", "3 s")
     fault = "faults: [{at: 1 s, do: kill, target: iam}]\n"
     (tmp_path / "s.yaml").write_text(text + fault)
     (tmp_path / "looking.py").write_text(LOOKING)
