@@ -1,4 +1,4 @@
-"""Tokens that expire in the middle of a load: renewed, and what failed meanwhile told apart, held to the servers' logs."""
+"""Tokens that expire in the middle of a load are renewed; what failed meanwhile is compared with the servers' logs."""
 
 import csv
 import json

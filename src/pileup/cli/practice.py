@@ -168,8 +168,8 @@ def batch(settings: str, **given: Any) -> None:
 def issuer(settings: str, **given: Any) -> None:
     """Start a token issuer (OAuth 2.0).
 
-    Its lifetimes, delays and limits are known. Its client is `pileup` with the secret `open-sesame`, unless the settings
-    name others. Prints its address when it answers; ends on Ctrl-C or SIGTERM and then completes its log.
+    Its lifetimes, delays and limits are known. Its client is `pileup` with the secret `open-sesame`, unless the
+    settings name others. Prints its address when it answers; ends on Ctrl-C or SIGTERM and then completes its log.
     """
     from pileup._core._native import PracticeIssuer
     from pileup.model.practice import IssuerSettings

@@ -9,8 +9,8 @@ from pileup.plugin.units import format_time
 class TokenFetch(Test):
     """Ask a token issuer for an access token with the secret of the client (RFC 6749, 4.4), as the operation `fetch`.
 
-    Passes when a bearer token comes. An issuer that says no (400, 401, 403, 429, 503) has refused, whatever its reason;
-    one that does not answer is ambiguous: it may have issued a token. The bytes counted are those of the answers.
+    Passes when a bearer token comes. 400, 401, 403, 429 and 503 count as refused, no answer as ambiguous: the issuer may
+    have issued a token. The bytes counted are those of the answers.
     """
 
     name = "token.fetch"
