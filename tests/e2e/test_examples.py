@@ -14,8 +14,9 @@ ENDS = {
     "own-tests": 0,
     "practice-batch": 0,
     "faulty-storage": 4,
+    "tokens": 0,
 }
-LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage"), ("--set", "length=2 s"))
+LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens"), ("--set", "length=2 s"))
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
     "cream-acceptance",

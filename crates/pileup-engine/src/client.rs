@@ -70,6 +70,15 @@ impl Failure {
         self
     }
 
+    /// The same, of an answer to a client that has shown a token: whether that was over by then.
+    #[must_use]
+    pub fn of_bearer(mut self, over: bool) -> Self {
+        if over && self.kind == Kind::Refused {
+            self.cause = Cause::TokenExpired;
+        }
+        self
+    }
+
     /// The client does not support this verb.
     #[must_use]
     pub fn unable(verb: Verb) -> Self {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::header::CONTENT_RANGE;
 use http::{HeaderMap, StatusCode};
 use pileup_engine::client::{Act, Failure};
+use pileup_net::token::is_over;
 
 use crate::connect::Link;
 use crate::error;
@@ -24,6 +25,8 @@ pub struct Answer {
     pub(crate) server: Known,
     pub(crate) link: Link,
     head: Head,
+    /// The token that its request has shown.
+    token: Option<Arc<str>>,
     /// Path that was asked for, where it is another than at first.
     pub(crate) path: Option<String>,
     /// Bytes of its body so far.
@@ -31,8 +34,16 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(server: Known, link: Link, head: Head) -> Self {
-        Self { server, link, head, path: None, got: 0 }
+    pub(crate) fn new(server: Known, link: Link, head: Head, token: Option<Arc<str>>) -> Self {
+        Self { server, link, head, token, path: None, got: 0 }
+    }
+
+    /// The failure of its status, when that does not pass: of a no to a token (401, 403) with the cause, where that was over.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        let about_token = matches!(self.head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let over = about_token && self.token.as_deref().is_some_and(is_over);
+        error::status(self.head.status).of_bearer(over)
     }
 
     /// Its status.

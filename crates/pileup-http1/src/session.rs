@@ -221,7 +221,8 @@ impl Session {
         let headers = headers(request, path, server).map_err(NoAnswer::Final)?;
         let token = server.token().map_err(NoAnswer::Final)?;
         let own = matches!(&headers, Headers::Own(headers) if headers.contains_key(AUTHORIZATION));
-        let token = token.as_deref().filter(|_| !own);
+        let shown = token.filter(|_| !own);
+        let token = shown.as_deref();
         let (method, id, size) = (&request.method, request.id, request.body.size());
         let out = Out { method, path, id, size, asks, token, headers };
         let mut link = match kept {
@@ -245,7 +246,7 @@ impl Session {
         if act.first_byte == 0 {
             act.first_byte = now();
         }
-        Ok(Answer::new(Rc::clone(server), link, head))
+        Ok(Answer::new(Rc::clone(server), link, head, shown))
     }
 
     /// Take an answer back: read it to its end where that is near, and keep its connection for the next request.

@@ -3,7 +3,11 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
 
 use crate::unusable::Unusable;
 
@@ -65,6 +69,27 @@ impl Token {
     }
 }
 
+/// What a token says of its end.
+#[derive(Deserialize)]
+struct Claims {
+    /// Seconds since the epoch (RFC 7519, 4.1.4).
+    exp: f64,
+}
+
+/// Whether a token is over: the `exp` of a JWT. Nothing is verified, and any other token says nothing of its end.
+#[must_use]
+pub fn is_over(token: &str) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    expires(token).is_some_and(|exp| exp <= now.as_secs_f64())
+}
+
+/// When a JWT ends, seconds since the epoch.
+fn expires(token: &str) -> Option<f64> {
+    let claims = token.split('.').nth(1)?;
+    let claims = URL_SAFE_NO_PAD.decode(claims).ok()?;
+    Some(serde_json::from_slice::<Claims>(&claims).ok()?.exp)
+}
+
 impl std::fmt::Debug for Token {
     fn fmt(&self, into: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         into.write_str("Token(not shown)")
@@ -117,6 +142,16 @@ mod tests {
         for text in ["", " \n", "secret b", "secret\nb", "secr\u{e9}t"] {
             let error = Token::given(text).unwrap_err().to_string();
             assert!(error.contains("; expected ") && !error.contains("secr"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_jwt_is_known_and_that_of_another_token_is_not() {
+        let token = |claims: &str| format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims));
+        assert!(is_over(&token(r#"{"sub": "a", "exp": 1000000000}"#)) && is_over(&token(r#"{"exp": 1.5}"#)));
+        assert!(!is_over(&token(r#"{"exp": 99999999999}"#)));
+        for other in [token(r#"{"sub": "a"}"#), token("[1]"), token(r#"{"exp": "1"}"#), "opaque".into(), "a.b".into()] {
+            assert_eq!(expires(&other), None, "{other}");
         }
     }
 

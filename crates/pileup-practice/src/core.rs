@@ -6,6 +6,7 @@ use std::rc::Rc;
 use pileup_pacer::{Pacer, clock::now};
 use tokio::sync::watch;
 
+use crate::bearer::Door;
 use crate::fault::Faults;
 use crate::front::{Front, Kind};
 use crate::log::Log;
@@ -27,8 +28,8 @@ pub(crate) struct Core {
     pub(crate) log: Rc<Log>,
     pub(crate) slots: Slots,
     pub(crate) seed: u64,
-    /// The Authorization header that is asked for.
-    pub(crate) token: Option<String>,
+    /// Who is let in.
+    pub(crate) door: Door,
     /// Number of the next request.
     pub(crate) next: Cell<u64>,
     pub(crate) stop: Stop,
@@ -44,7 +45,7 @@ impl Core {
             log: Rc::clone(log),
             slots: Slots::new(front.threads, front.queue),
             seed: front.seed,
-            token: front.token.as_ref().map(|token| format!("Bearer {token}")),
+            door: Door::new(front),
             next: Cell::new(0),
             stop: stop.clone(),
         })

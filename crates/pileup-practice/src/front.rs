@@ -35,6 +35,10 @@ pub(crate) struct Front {
     pub(crate) tls: Option<Tls>,
     /// Bearer token that is asked for.
     pub(crate) token: Option<String>,
+    /// File of keys that prove the tokens of those who come in.
+    pub(crate) keys: Option<PathBuf>,
+    /// For whom these tokens must be.
+    pub(crate) audience: Option<String>,
 }
 
 impl Default for Front {
@@ -51,6 +55,8 @@ impl Default for Front {
             log: None,
             tls: None,
             token: None,
+            keys: None,
+            audience: None,
         }
     }
 }
@@ -146,6 +152,9 @@ impl Front {
         }
         if self.token.as_ref().is_some_and(String::is_empty) {
             return Err(wrong(self.what, "an empty token", "a text, or null for none"));
+        }
+        if self.token.is_some() && self.keys.is_some() {
+            return Err(wrong(self.what, "a token and keys", "one of them"));
         }
         for (place, fault) in self.faults.iter().enumerate() {
             fault.check().map_err(|(what, expected)| {

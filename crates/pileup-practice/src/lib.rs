@@ -3,11 +3,13 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `core` is what both share, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it.
+//! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it, and of the token
+//! issuer `issuer`. `bearer` lets in whoever has a token, `jwt` signs and verifies those.
 
 mod accept;
 mod answer;
 mod batch;
+mod bearer;
 mod body;
 mod conditions;
 mod core;
@@ -15,9 +17,12 @@ mod dav;
 mod error;
 mod fault;
 mod front;
+mod issuer;
+mod jwt;
 mod log;
 mod methods;
 mod pipe;
+mod rate;
 mod server;
 mod settings;
 mod slots;
@@ -41,6 +46,7 @@ pub use error::Error;
 use crate::batch::Batch;
 use crate::core::Core;
 use crate::front::Front;
+use crate::issuer::Issuer;
 use crate::log::{Log, Writer};
 use crate::server::Work;
 use crate::settings::Settings;
@@ -77,6 +83,15 @@ impl Server {
     pub fn batch(settings_json: &str) -> Result<Self, Error> {
         let settings = batch::Settings::read(settings_json)?;
         Self::run(settings.front.clone(), move |_| Batch::open(settings))
+    }
+
+    /// Start a token issuer with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    ///
+    /// # Errors
+    /// As [`Server::start`]; [`Error::System`] also when its keys cannot be written.
+    pub fn issuer(settings_json: &str) -> Result<Self, Error> {
+        let settings = issuer::Settings::read(settings_json)?;
+        Self::run(settings.front.clone(), move |_| Issuer::open(settings))
     }
 
     fn run<W: Work>(

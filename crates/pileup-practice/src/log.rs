@@ -12,7 +12,7 @@ use pileup_pacer::clock::now;
 
 /// First line of the file.
 pub(crate) const HEADER: &str =
-    "id,method,path,arrived,began,first_byte,ended,service,status,bytes_in,bytes_out,fault\n";
+    "id,method,path,arrived,began,first_byte,ended,service,status,bytes_in,bytes_out,fault,note\n";
 /// How much is gathered before it is handed over without waiting for the second to end.
 const ENOUGH: usize = 1 << 20;
 
@@ -43,6 +43,8 @@ pub(crate) struct Line {
     pub(crate) bytes_out: u64,
     /// Fault made on purpose; empty: none.
     pub(crate) fault: &'static str,
+    /// What a kind of server says of it beside: which token was made or not taken, and why; never the token.
+    pub(crate) note: String,
 }
 
 impl Line {
@@ -53,7 +55,9 @@ impl Line {
         let _ = write!(out, "{id},{method},");
         field(out, &self.path);
         let _ =
-            writeln!(out, ",{arrived},{began},{first_byte},{ended},{service},{status},{bytes_in},{bytes_out},{fault}");
+            write!(out, ",{arrived},{began},{first_byte},{ended},{service},{status},{bytes_in},{bytes_out},{fault},");
+        field(out, &self.note);
+        out.push(b'\n');
     }
 }
 
@@ -192,9 +196,10 @@ mod tests {
             bytes_in: 6,
             bytes_out: 8,
             fault: "truncate",
+            note: "refused: expired".to_owned(),
         };
         line.write(&mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), "7,GET,\"/a,b\",1,2,3,4,5,200,6,8,truncate\n");
+        assert_eq!(String::from_utf8(out).unwrap(), "7,GET,\"/a,b\",1,2,3,4,5,200,6,8,truncate,refused: expired\n");
     }
 
     #[test]

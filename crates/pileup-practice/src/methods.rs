@@ -10,6 +10,7 @@ use hyper::body::{Body, Incoming};
 use pileup_schedule::Law;
 
 use crate::answer::{Answer, plain, says};
+use crate::bearer::storage_scopes;
 use crate::conditions;
 use crate::dav;
 use crate::server::Work;
@@ -27,6 +28,10 @@ const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 impl Work for Storage {
     fn cost(&self, _method: &Method, _path: &str) -> &Law {
         &self.service
+    }
+
+    fn scopes(&self, method: &Method) -> &'static [&'static str] {
+        storage_scopes(method)
     }
 
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {

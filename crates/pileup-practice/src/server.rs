@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, EXPECT, SERVER, WWW_AUTHENTICATE};
+use http::header::{EXPECT, SERVER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -30,6 +30,11 @@ const AWAY: &str = "away";
 pub(crate) trait Work: 'static {
     /// Law of the time for which a request holds its slot.
     fn cost(&self, method: &Method, path: &str) -> &Law;
+
+    /// Scopes of which a token must have one, where tokens are looked at; empty: any token will do.
+    fn scopes(&self, _method: &Method) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Do what is asked.
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer;
@@ -61,12 +66,14 @@ pub(crate) struct Server<W> {
 
 impl Core {
     /// What is answered before any work: no right, or refused on purpose.
-    fn gate(&self, request: &Request<Incoming>, met: Option<Met>) -> Option<Answer> {
-        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        if self.token.as_ref().is_some_and(|token| given != Some(token.as_bytes())) {
-            let mut answer = says(401, "a bearer token is needed");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            return Some(answer);
+    fn gate(&self, turn: &Turn, request: &Request<Incoming>, scopes: &[&str], met: Option<Met>) -> Option<Answer> {
+        let arrived = turn.open.look(|line| line.arrived);
+        match self.door.admit(request, scopes, arrived) {
+            Ok(token) => turn.open.note(|line| line.note = token.unwrap_or_default()),
+            Err(refusal) => {
+                turn.open.note(|line| refusal.why.clone_into(&mut line.note));
+                return Some(refusal.answer());
+            }
         }
         met.filter(|met| met.kind == Kind::Refuse).map(|_| says(503, "refused on purpose"))
     }
@@ -128,7 +135,7 @@ impl<W: Work> Server<W> {
         let number = core.next.replace(core.next.get() + 1);
         let arrived = turn.open.look(|line| line.arrived);
         let met = core.faults.meet(number, request.method().as_str(), request.uri().path(), arrived);
-        let answer = match core.gate(&request, met) {
+        let answer = match core.gate(&turn, &request, self.work.scopes(request.method()), met) {
             Some(answer) => answer,
             None => self.queue(&turn, number, met, &mut request).await,
         };

@@ -4,10 +4,9 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use pileup_engine::press::Press as Inner;
-use pileup_record::Outcome;
 use pyo3::prelude::*;
 
-use crate::outcome;
+use crate::outcome::{self, Told};
 
 /// A load of Python tests, with what judges the exceptions of their operations.
 pub struct Judged {
@@ -41,11 +40,11 @@ impl Judged {
         let _ = self.judge.set(judge);
     }
 
-    /// Outcome and message of an operation whose block raised this.
+    /// How an operation ended whose block raised this.
     ///
     /// # Errors
     /// When what judges cannot be imported.
-    pub fn judge(&self, problem: &Bound<'_, PyAny>) -> PyResult<(Outcome, String)> {
+    pub fn judge(&self, problem: &Bound<'_, PyAny>) -> PyResult<Told> {
         outcome::of_exception(self.judge.get(), problem)
     }
 }

@@ -57,6 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<steps::Steps>()?;
     module.add_class::<practice::PracticeStorage>()?;
     module.add_class::<practice::PracticeBatch>()?;
+    module.add_class::<practice::PracticeIssuer>()?;
     module.add_class::<session::Session>()?;
     Ok(())
 }

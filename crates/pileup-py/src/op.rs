@@ -107,10 +107,10 @@ impl Iteration {
     }
 
     /// End it; false, and nothing is done, when it has ended, by the test or from outside.
-    pub fn finish(&self, outcome: Outcome, error: &str) -> bool {
+    pub fn finish(&self, outcome: Outcome, error: &str, cause: Cause) -> bool {
         let mine = !self.finished.swap(true, Relaxed) && !self.press.has_ended(&self.start);
         if mine {
-            self.press.finish(&self.start, &self.ended(clock::now(), outcome, error));
+            self.press.finish(&self.start, &Ended { cause, ..self.ended(clock::now(), outcome, error) });
         }
         mine
     }
@@ -291,9 +291,9 @@ impl Op {
         Ok(())
     }
 
-    #[pyo3(signature = (outcome, error = ""))]
-    fn finish(&self, outcome: i64, error: &str) -> PyResult<bool> {
-        Ok(self.0.finish(outcome::numbered(outcome)?, error))
+    #[pyo3(signature = (outcome, error = "", cause = 0))]
+    fn finish(&self, outcome: i64, error: &str, cause: i64) -> PyResult<bool> {
+        Ok(self.0.finish(outcome::numbered(outcome)?, error, outcome::cause(cause)?))
     }
 
     fn conclude(&self, limit: i64) -> i64 {
@@ -331,7 +331,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    fn record(&self, outcome: Outcome, error: &str) {
+    fn record(&self, outcome: Outcome, error: &str, cause: Cause) {
         let (iteration, end) = (&self.iteration, clock::now());
         if self.done.swap(true, Relaxed) {
             return;
@@ -353,6 +353,7 @@ impl Operation {
             operation: self.name,
             calls: calls(made),
             outcome,
+            cause,
             ..Row::default()
         };
         if iteration.press.operation(&iteration.start, row) {
@@ -382,10 +383,10 @@ impl Operation {
     ) -> PyResult<bool> {
         self.iteration.closed(self.name);
         if problem.is_none() {
-            self.record(Outcome::Passed, "");
+            self.record(Outcome::Passed, "", Cause::None);
         } else {
-            let (outcome, error) = self.iteration.press.judge(problem)?;
-            self.record(outcome, &error);
+            let told = self.iteration.press.judge(problem)?;
+            self.record(told.outcome, &told.error, told.cause);
         }
         Ok(false)
     }

@@ -12,11 +12,24 @@ const LONGEST: usize = 500;
 /// What judges where no test says so, looked up when the first exception comes.
 static JUDGE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Outcome and message of an operation whose block raised this, as `judge` says: `pileup.plugin.verdict` where there is none.
+/// Attribute of pileup's own exceptions: number of the cause.
+const CAUSE: &str = "cause";
+
+/// How an operation ended whose block raised something.
+pub struct Told {
+    /// Outcome.
+    pub outcome: Outcome,
+    /// Message for people.
+    pub error: String,
+    /// Why, where more is known than the message.
+    pub cause: Cause,
+}
+
+/// How an operation ended whose block raised this, as `judge` says: `pileup.plugin.verdict` where there is none.
 ///
 /// # Errors
 /// When it cannot be imported.
-pub fn of_exception(judge: Option<&Py<PyAny>>, problem: &Bound<'_, PyAny>) -> PyResult<(Outcome, String)> {
+pub fn of_exception(judge: Option<&Py<PyAny>>, problem: &Bound<'_, PyAny>) -> PyResult<Told> {
     let py = problem.py();
     let judge = match judge {
         Some(judge) => judge.bind(py),
@@ -28,7 +41,13 @@ pub fn of_exception(judge: Option<&Py<PyAny>>, problem: &Bound<'_, PyAny>) -> Py
         // the block's own exception goes on, whatever goes wrong in judging it
         (Outcome::Failed, problem.get_type().name().map(|name| name.to_string()).unwrap_or_default())
     });
-    Ok((outcome, cut(&error).to_owned()))
+    Ok(Told { outcome, error: cut(&error).to_owned(), cause: cause_of(problem) })
+}
+
+/// The cause that an exception names; none for one that names none.
+fn cause_of(problem: &Bound<'_, PyAny>) -> Cause {
+    let named = problem.getattr(CAUSE).and_then(|number| number.extract::<u8>());
+    named.ok().and_then(Cause::of).unwrap_or_default()
 }
 
 /// The outcome of this number.
@@ -50,7 +69,7 @@ pub fn numbered(number: i64) -> PyResult<Outcome> {
 pub fn cause(number: i64) -> PyResult<Cause> {
     u8::try_from(number).ok().and_then(Cause::of).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "cause {number} is unknown; expected 0 (not known) to 3 (cancelled) (see model.cause.Cause)"
+            "cause {number} is unknown; expected 0 (not known) to 4 (token expired) (see model.cause.Cause)"
         ))
     })
 }

@@ -1,4 +1,4 @@
-//! `PracticeStorage` and `PracticeBatch` for Python.
+//! `PracticeStorage`, `PracticeBatch` and `PracticeIssuer` for Python.
 
 use pileup_practice::{Error, Server};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -41,6 +41,27 @@ impl PracticeBatch {
     #[new]
     fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
         py.detach(|| Server::batch(settings)).map(Self).map_err(raised)
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.stop()).map_err(raised)
+    }
+}
+
+/// The practice token issuer, running in threads of its own from the moment it is made.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct PracticeIssuer(Server);
+
+#[pymethods]
+impl PracticeIssuer {
+    #[new]
+    fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
+        py.detach(|| Server::issuer(settings)).map(Self).map_err(raised)
     }
 
     #[getter]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pileup_engine::press::{Next, Press as Inner};
-use pileup_record::Outcome;
+use pileup_record::{Cause, Outcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -149,7 +149,7 @@ impl Seat {
 
     fn next(&self, py: Python<'_>) -> Option<Op> {
         if let Some(previous) = self.keep(None) {
-            previous.finish(Outcome::Passed, ""); // nothing, when the test has said how it ended
+            previous.finish(Outcome::Passed, "", Cause::None); // nothing, when the test has said how it ended
         }
         // Letting the GIL go and taking it again costs more than a short iteration: only who has to wait does.
         let start = match self.press.try_next(self.client) {

@@ -18,15 +18,18 @@ use crate::protocols;
 #[pyclass(frozen, module = "pileup._core._native")]
 pub struct Session(Mutex<Box<dyn Control>>);
 
-fn raised(problem: Problem) -> PyErr {
-    let text = problem.failure.message;
-    match (problem.failure.kind, problem.found) {
+fn raised(py: Python<'_>, problem: Problem) -> PyErr {
+    let (text, cause) = (problem.failure.message, problem.failure.cause);
+    let error = match (problem.failure.kind, problem.found) {
         (_, Found::Nothing) => PyFileNotFoundError::new_err(text),
         (_, Found::Something) => PyFileExistsError::new_err(text),
         (Kind::Refused, _) => PyPermissionError::new_err(text),
         (Kind::Ambiguous, _) => PyTimeoutError::new_err(text),
         (Kind::Failed, _) => PyOSError::new_err(text),
-    }
+    };
+    // of pileup's own exceptions it is an attribute of this name, too
+    let _ = error.value(py).setattr("cause", cause as u8);
+    error
 }
 
 impl Session {
@@ -36,7 +39,8 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&mut dyn Control) -> Result<T, Problem> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut())).map_err(raised)
+        py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()))
+            .map_err(|problem| raised(py, problem))
     }
 }
 

@@ -51,13 +51,17 @@ pub enum Cause {
     LocalPorts = 2,
     /// Somebody has cancelled the job.
     Cancelled = 3,
+    /// The system refused, and the token that it was shown was over.
+    TokenExpired = 4,
 }
 
 impl Cause {
     /// The cause of this number.
     #[must_use]
     pub fn of(number: u8) -> Option<Self> {
-        [Self::None, Self::OpenFiles, Self::LocalPorts, Self::Cancelled].get(usize::from(number)).copied()
+        [Self::None, Self::OpenFiles, Self::LocalPorts, Self::Cancelled, Self::TokenExpired]
+            .get(usize::from(number))
+            .copied()
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
             }
             // RFC 9110, 13.1.2; RFC 4918, 10.6
             StatusCode::PRECONDITION_FAILED if step.new => Failure::failed(NOT_OURS),
-            other => pileup_http1::status(other),
+            _ => answer.failure(),
         };
         // what comes with a no has come all the same, whether it ends or not
         act.incomplete = act.incomplete.map(|incomplete| Incomplete { kind: failure.kind, ..incomplete });

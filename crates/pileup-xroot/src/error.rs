@@ -55,10 +55,12 @@ impl Trouble {
 }
 
 /// Numbers of errors that matter beyond their words.
+pub(crate) const NOT_AUTHORIZED: u32 = 3010;
 pub(crate) const NOT_FOUND: u32 = 3011;
 pub(crate) const UNSUPPORTED: u32 = 3013;
 pub(crate) const IS_FOLDER: u32 = 3016;
 pub(crate) const EXISTS: u32 = 3018;
+pub(crate) const AUTH_FAILED: u32 = 3030;
 
 /// The errors of the protocol from 3000 on, and whether the server will not (rather than cannot).
 const ERRORS: [(&str, bool); 35] = [

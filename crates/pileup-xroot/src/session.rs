@@ -1,9 +1,11 @@
 //! A session: one connection, logged in, that carries one operation after another.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pileup_engine::client::{Act, Failure};
 use pileup_net::stream::{Rest, Stream};
+use pileup_net::token::is_over;
 use pileup_pacer::clock::now;
 
 use crate::error::{self, Trouble};
@@ -61,6 +63,8 @@ pub(crate) struct Session {
     server: Server,
     /// Whether what is said on it cannot be heard: encrypted, or within this machine.
     private: bool,
+    /// The token that it has shown last.
+    shown: Option<Arc<str>>,
     /// Number of the last request.
     number: u16,
     /// Requests without their last answer.
@@ -83,6 +87,7 @@ impl Session {
             place: place.cloned(),
             server: Server::default(),
             private: near,
+            shown: None,
             number: 0,
             pending: 0,
             broken: false,
@@ -139,6 +144,7 @@ impl Session {
         }
         for way in &asked {
             if let Some(credentials) = target.credentials(way, self.private)? {
+                self.shown = target.token();
                 let number = self.next();
                 frame::put_credentials(self.wire.output(), number, way, &credentials);
                 return self.entry(number).await.map(drop);
@@ -314,11 +320,19 @@ impl Session {
         }
         self.done();
         let reply = match head.status {
-            Status::Error => frame::error(&text).map(|(code, words)| Err(error::said(code, &words))),
+            Status::Error => frame::error(&text).map(|(code, words)| Err(self.refused(code, &words))),
             Status::Redirect => frame::redirect(&text).map(|place| Ok(Some(Reply::Redirect(place)))),
             _ => frame::wait(&text).map(|seconds| Ok(Some(Reply::Wait(seconds)))),
         };
         reply.unwrap_or_else(|what| Err(self.garbage(what)))
+    }
+
+    /// The trouble of an error that the server gave: of a no to a token that was over, with the cause.
+    fn refused(&self, code: u32, words: &str) -> Trouble {
+        let about_token = matches!(code, error::NOT_AUTHORIZED | error::AUTH_FAILED);
+        let over = about_token && self.shown.as_deref().is_some_and(is_over);
+        let trouble = error::said(code, words);
+        Trouble { failure: trouble.failure.of_bearer(over), ..trouble }
     }
 
     /// The answer to the one request that is under way; its data, at most `limit` bytes, goes to `take`.
@@ -364,7 +378,7 @@ impl Session {
         let number = self.next();
         let mut opaque = String::new();
         if ask.opaque {
-            target.opaque(more, self.private, &mut opaque).inspect_err(|_| self.done())?;
+            self.shown = target.opaque(more, self.private, &mut opaque).inspect_err(|_| self.done())?;
         }
         let mut body = ask.body;
         let data: [&[u8]; 5] = match ask.to {

@@ -1,7 +1,7 @@
 //! What all clients of a target have in common: its settings, where it is, whom it trusts, its token.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use pileup_net::Unusable;
 use pileup_net::route::{Host, NoConnection};
@@ -178,6 +178,11 @@ impl Target {
         }
     }
 
+    /// The token that is shown now.
+    pub(crate) fn token(&self) -> Option<Arc<str>> {
+        self.token.as_ref().and_then(|token| token.now().ok())
+    }
+
     /// The place that a redirect names.
     pub(crate) fn place(&self, redirect: &Redirect) -> Option<Place> {
         let same = redirect.host == self.address.host && redirect.port == self.address.port;
@@ -187,10 +192,11 @@ impl Target {
     }
 
     /// What is added to a path, with its question mark: what the url says, the token, what the redirect says. `private`: nobody can hear it.
+    /// Returns the token that is shown so.
     ///
     /// # Errors
     /// When the token could be heard, or cannot be read.
-    pub(crate) fn opaque(&self, more: &str, private: bool, into: &mut String) -> Result<(), Trouble> {
+    pub(crate) fn opaque(&self, more: &str, private: bool, into: &mut String) -> Result<Option<Arc<str>>, Trouble> {
         let mut add = |name: &str, text: &str| {
             if !text.is_empty() {
                 into.push(if into.is_empty() { '?' } else { '&' });
@@ -199,15 +205,17 @@ impl Target {
             }
         };
         add("", &self.address.opaque);
+        let mut shown = None;
         if let Some(token) = &self.token {
             if !private {
                 return Err(Trouble::failed("a token must not travel unencrypted, and the server has no TLS"));
             }
             let token = token.now().map_err(Trouble::failed)?;
             add("authz=Bearer%20", &escaped(&token));
+            shown = Some(token);
         }
         add("", more);
-        Ok(())
+        Ok(shown)
     }
 }
 
@@ -231,7 +239,7 @@ mod tests {
 
     fn opaque(json: &str, more: &str, private: bool) -> Result<String, Trouble> {
         let mut into = String::new();
-        target(json).unwrap().opaque(more, private, &mut into).map(|()| into)
+        target(json).unwrap().opaque(more, private, &mut into).map(|_| into)
     }
 
     #[test]

@@ -266,8 +266,8 @@ class Op:
 
         For executors whose client asks for its next start (`Seat.next`, `Press.ready`) right after.
         """
-    def finish(self, outcome: int, error: str = "") -> bool:
-        """End the iteration; False when it has ended. `outcome` is a number of model.record.Outcome.
+    def finish(self, outcome: int, error: str = "", cause: int = 0) -> bool:
+        """End the iteration; False when it has ended. Numbers are of model.record.Outcome and model.cause.Cause.
 
         Later operations are refused.
         """
@@ -334,6 +334,17 @@ class PracticeBatch:
     def port(self) -> int: ...
     def stop(self) -> None:
         """Answer what is under way, make the jobs safe, write everything out and end."""
+
+@final
+class PracticeIssuer:
+    """The practice token issuer, running in threads of its own from the moment it is made."""
+
+    def __new__(cls, settings: str) -> Self:
+        """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port or a file of keys."""
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None:
+        """Answer what is under way, write the log out and end."""
 
 def content(seed: int, number: int, offset: int, length: int) -> bytes:
     """The known content of object `number` (docs/engine.md), for tests and Python clients."""

@@ -38,6 +38,7 @@ class PracticeServer(Protocol):
     examples=[
         ("a storage that takes 20 ms for each request", "pileup practice storage --port 8080 --service '20 ms'"),
         ("a batch system with 50 slots", "pileup practice batch --slots 50"),
+        ("a token issuer", "pileup practice issuer --lifetime '1 min'"),
     ],
     page="practice.md",
 )
@@ -130,6 +131,50 @@ def batch(settings: str, **given: Any) -> None:
     from pileup.model.practice import BatchSettings
 
     _serve("batch", PracticeBatch, _wanted(BatchSettings, settings, given))
+
+
+@command.command(
+    "issuer",
+    cls=Command,
+    examples=[
+        (
+            "tokens that last a minute, and their keys",
+            "pileup practice issuer --port 8082 --lifetime '1 min' --public-keys keys.json",
+        ),
+        ("20 ms for each token, with a log", "pileup practice issuer --service '20 ms' --log issuer.csv"),
+    ],
+    page="tokens.md",
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@click.option("--lifetime", metavar="LAW", help="How long a token is good for.  [default: 1 h]")
+@click.option("--service", metavar="LAW", help="Time that a token takes: '20 ms'.  [default: none]")
+@click.option("--rate", metavar="N/s", help="Most tokens per second; beyond, 429.  [default: any]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
+    help="All settings as one mapping, see `pileup describe practice-issuer`.",
+)
+@click.option(
+    "--public-keys",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the keys that prove its tokens, for the setting `keys` of other practice targets.",
+)
+@click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
+)
+def issuer(settings: str, **given: Any) -> None:
+    """Start a token issuer (OAuth 2.0).
+
+    Its lifetimes, delays and limits are known. Its client is `pileup` with the secret `open-sesame`, unless the
+    settings name others. Prints its address when it answers; ends on Ctrl-C or SIGTERM and then completes its log.
+    """
+    from pileup._core._native import PracticeIssuer
+    from pileup.model.practice import IssuerSettings
+
+    _serve("issuer", PracticeIssuer, _wanted(IssuerSettings, settings, given))
 
 
 def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object]) -> SettingsModel:

@@ -16,6 +16,8 @@ class Cause(IntEnum):
     """The machine of pileup had no more local ports."""
     CANCELLED = 3
     """The job was cancelled."""
+    TOKEN_EXPIRED = 4
+    """The system refused, and the token that it was shown had expired."""
 
     @property
     def word(self) -> str:

@@ -21,8 +21,9 @@ PileupError
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from pileup.model.cause import Cause
 from pileup.model.exits import ExitCode
 from pileup.model.problem_codes import ProblemCode
 
@@ -141,6 +142,14 @@ class DamagedRecord(RecordError):
 
 class VerdictException(PileupError):
     """Ends an iteration or an operation with an outcome; raised by tests, never by the harness."""
+
+    cause: Cause = Cause.NONE
+    """Why, where more is known than the message; it is in the record."""
+
+    def because(self, cause: Cause) -> Self:
+        """Return the same exception with its cause."""
+        self.cause = cause
+        return self
 
 
 class Failed(VerdictException, AssertionError):

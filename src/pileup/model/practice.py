@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, SecretStr, StringConstraints, model_validator
 
 from pileup.model.law import Law, TimeLaw
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
@@ -12,6 +12,8 @@ from pileup.model.suite_part import Part
 
 SETTINGS = "PILEUP_PRACTICE_SETTINGS"
 """Variable with all settings as one mapping: a token among them is not for the list of processes."""
+CLIENT, SECRET = "pileup", "open-sesame"
+"""The client that a practice token issuer knows unless it is told others: for practice, and no secret."""
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z]{1,20}$")]
 
 
@@ -99,13 +101,10 @@ class ServerSettings(Part):
     seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
     log: str | None = Field(None, description="CSV file that says what was done to each request; default: none")
     tls: Tls | None = Field(None, description="speak TLS, with these files; default: plain HTTP")
-    token: str | None = Field(
-        None, min_length=1, repr=False, description="required bearer token; without it the answer is 401"
-    )
 
     def common(self) -> dict[str, object]:
         """Return these as plain data for the server."""
-        plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log", "token")}
+        plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log")}
         return plain | {"tls": self.tls.model_dump() if self.tls else None}
 
     def to_native(self) -> dict[str, object]:
@@ -113,7 +112,33 @@ class ServerSettings(Part):
         return self.common()
 
 
-class StorageSettings(ServerSettings):
+class GuardedSettings(ServerSettings):
+    """What practice targets have in common that may ask for a token."""
+
+    token: str | None = Field(
+        None, min_length=1, repr=False, description="required bearer token; without it the answer is 401"
+    )
+    keys: str | None = Field(
+        None,
+        min_length=1,
+        description="file with the keys (a JWK set) of a token issuer, read again when it changes: tokens that it has "
+        "signed are asked for, unexpired, for the `audience` and with the scope of the WLCG profile; of a practice "
+        "issuer launched as target NAME it is `../NAME/keys.json`",
+    )
+    audience: str | None = Field(None, description="for whom such tokens must be; default: for any server")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Self:
+        if self.token is not None and self.keys is not None:
+            raise ValueError("a token and keys are given; expected one of them")
+        return self
+
+    def common(self) -> dict[str, object]:
+        """Return these as plain data for the server."""
+        return super().common() | {name: getattr(self, name) for name in ("token", "keys", "audience")}
+
+
+class StorageSettings(GuardedSettings):
     """Settings of the practice storage, an HTTP/WebDAV server.
 
     A request waits in the order of arrival for one of `threads` slots and holds it for a service time drawn for its
@@ -139,7 +164,7 @@ class StorageSettings(ServerSettings):
         }
 
 
-class BatchSettings(ServerSettings):
+class BatchSettings(GuardedSettings):
     """Settings of the practice batch system.
 
     Jobs wait in the order of submission for one of `slots`; the scheduler begins them at its cycles, and they run for
@@ -188,4 +213,54 @@ class BatchSettings(ServerSettings):
             | {name: getattr(self, name) for name in (*rules, "jobs")}
             | {name: getattr(self, name).to_native() for name in costs}
             | {"faults": [fault.to_native() for fault in self.faults], "users": list(self.users)}
+        )
+
+
+class IssuerSettings(ServerSettings):
+    """Settings of the practice token issuer, OAuth 2.0 (RFC 6749) with tokens of the WLCG profile, signed with ES256.
+
+    A request for a token waits in the order of arrival for one of `threads` slots and holds it for the service time.
+    """
+
+    service: TimeLaw = Field(
+        Law(fixed=0), description="time for which a request for a token holds its slot, e.g. `{exponential: 20 ms}`"
+    )
+    clients: dict[str, SecretStr] = Field(
+        {CLIENT: SecretStr(SECRET)},
+        min_length=1,
+        description="the clients and their secrets; default: `pileup` with the secret `open-sesame`",
+    )
+    lifetime: TimeLaw = Field(
+        Law(fixed=3600 * 10**9),
+        description="how long an access token is good for; in whole seconds, at least one",
+    )
+    refresh_lifetime: Duration = Field(86400 * 10**9, gt=0, description="how long a refresh token is good for")
+    rotate: bool = Field(True, description="a refresh token is good for one use, and comes with the next one")
+    scope: str = Field(
+        "storage.read:/ storage.create:/ storage.modify:/ storage.stage:/",
+        description="what a client may have, and has that does not say what it wants",
+    )
+    token_audience: str = Field(
+        "https://wlcg.cern.ch/jwt/v1/any",
+        min_length=1,
+        description="for whom a token is, where the client does not say",
+    )
+    rate: Rate | None = Field(None, gt=0, description="most tokens per second; beyond, the answer is 429; default: any")
+    iss: str | None = Field(
+        None, min_length=1, description="issuer that the tokens name; default: the address that was asked"
+    )
+    public_keys: str | None = Field(
+        None, description="file for the keys that prove its tokens (a JWK set); new ones at each start"
+    )
+    faults: tuple[Fault, ...] = Field((), description="what goes wrong on purpose")
+
+    def to_native(self) -> dict[str, object]:
+        """Return plain data for `PracticeIssuer` (as JSON): times in ns, rate per second. Holds secrets."""
+        plain = ("refresh_lifetime", "rotate", "scope", "token_audience", "rate", "iss", "public_keys")
+        return (
+            self.common()
+            | {name: getattr(self, name) for name in plain}
+            | {"service": self.service.to_native(), "lifetime": self.lifetime.to_native()}
+            | {"clients": {name: secret.get_secret_value() for name, secret in self.clients.items()}}
+            | {"faults": [fault.to_native() for fault in self.faults]}
         )

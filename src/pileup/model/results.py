@@ -147,6 +147,12 @@ class ErrorGroup:
     cause: str = ""
     """Word of model.cause.Cause: why, where more is known than the message."""
 
+    @property
+    def told(self) -> str:
+        """The message, with the cause where it does not say that itself."""
+        known = not self.cause or self.cause in self.message.lower()
+        return self.message if known else f"{self.message} ({self.cause})".lstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class HeldLevel:

@@ -38,6 +38,40 @@ def not_yet(description: str) -> Any:
     return Field(None, description=f"Not yet: {description}", json_schema_extra={NOT_YET: True})
 
 
+class IssuerSpec(Part):
+    """Who gives pileup its tokens: an OAuth 2.0 issuer, asked with the secret of a client (RFC 6749, 4.4)."""
+
+    url: Text | None = Field(None, description="address of the issuer; its metadata say where tokens are asked for")
+    target: Text | None = Field(None, description="name of a target of the suite that is the issuer, instead of a url")
+    client: Text = Field(description="name of the client (client_id)")
+    secret: SecretStr | None = Field(
+        None,
+        description="its secret; `discover`: $PILEUP_CLIENT_SECRET; else better secret_file, or a $variable set on the "
+        "command line",
+    )
+    secret_file: str | None = Field(None, description="file that holds the secret, read again for each token")
+    scope: str | None = Field(None, description="what tokens are for, e.g. storage.read:/; default: the issuer's")
+    audience: str | None = Field(None, description="for whom tokens are; default: the issuer's")
+    ca: str | None = Field(
+        None, description="CA certificates (PEM) that sign the issuer's certificate; default: the system's"
+    )
+    ahead: Duration | None = Field(
+        None,
+        description="how long before its end a token is renewed; default: a third of its life, at most 5 min; "
+        "0: when it has expired",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if (self.url is None) == (self.target is None):
+            given = "neither a url nor a target" if self.url is None else "a url and a target"
+            raise ValueError(f"the issuer has {given}; expected one of them")
+        if (self.secret is None) == (self.secret_file is None):
+            given = "neither a secret nor a secret_file" if self.secret is None else "a secret and a secret_file"
+            raise ValueError(f"the issuer has {given}; expected one of them")
+        return self
+
+
 class Credentials(Part):
     """Credentials for a target. Values are secrets or paths, and never reach the record."""
 
@@ -61,6 +95,14 @@ class Credentials(Part):
     )
     certificate: str | None = Field(None, description="file with the client certificate chain (PEM)")
     key: str | None = Field(None, description="file with the key of the client certificate (PEM)")
+    issuer: IssuerSpec | None = Field(
+        None, description="who gives pileup a bearer token, and the next one before that has expired"
+    )
+
+    @property
+    def bearer(self) -> bool:
+        """Whether a bearer token says who pileup is."""
+        return self.token is not None or self.token_file is not None or self.issuer is not None
 
     def beside(self, offered: Mapping[str, str]) -> Credentials:
         """Return these with files that a private server offers where they say nothing: who pileup is, and `ca`."""

@@ -20,6 +20,7 @@ DISCOVER = "discover"
 VARIABLES = (
     "BEARER_TOKEN",
     "BEARER_TOKEN_FILE",
+    "PILEUP_CLIENT_SECRET",
     "XDG_RUNTIME_DIR",
     "X509_USER_PROXY",
     "X509_CERT_DIR",
@@ -53,6 +54,15 @@ class Surroundings:
             looked = ", ".join(["$BEARER_TOKEN", *map(str, places)])
             raise TargetError(f"no bearer token is found, looked for in {looked}", "a token of yours", TOKEN_FIRST)
         return None, found
+
+    def client_secret(self) -> str:
+        """Return the secret of a client of a token issuer: $PILEUP_CLIENT_SECRET. Raises TargetError."""
+        self._known("secret")
+        if found := self._variable("PILEUP_CLIENT_SECRET"):
+            return found
+        raise TargetError(
+            "$PILEUP_CLIENT_SECRET is not set", "the secret of the client", "set it, or use secret_file: PATH"
+        )
 
     def proxy(self) -> Path:
         """Return the file of the X.509 proxy: $X509_USER_PROXY, else /tmp/x509up_uUID. Raises TargetError."""

@@ -6,6 +6,7 @@ need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batc
 
 from typing import TYPE_CHECKING, Any
 
+from pileup.model.cause import Cause
 from pileup.model.check import FIELDS
 from pileup.model.errors import (
     Ambiguous,
@@ -47,6 +48,7 @@ __all__ = [
     "Answer",
     "Bandwidth",
     "Call",
+    "Cause",
     "ClientSpec",
     "Content",
     "Context",

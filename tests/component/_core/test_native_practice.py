@@ -24,7 +24,7 @@ def test_it_keeps_what_is_put_and_logs_it(tmp_path: Path) -> None:
     server.stop()
     server.stop()
     lines = log.read_text().splitlines()
-    assert lines[0] == "id,method,path,arrived,began,first_byte,ended,service,status,bytes_in,bytes_out,fault"
+    assert lines[0] == "id,method,path,arrived,began,first_byte,ended,service,status,bytes_in,bytes_out,fault,note"
     assert [line.split(",")[:3] for line in lines[1:]] == [["0", "PUT", "/a"], ["7", "GET", "/a"]]
 
 

@@ -22,6 +22,8 @@ def test_the_defaults_are_those_of_the_server() -> None:
         "log": None,
         "tls": None,
         "token": None,
+        "keys": None,
+        "audience": None,
     }
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pileup.builtin.credentials.identity import identity_of
+from pileup.builtin.credentials.reading import identity_of
 from pileup.model.errors import TargetError
 from pileup.model.suite import Credentials
 from pileup.model.surroundings import Surroundings

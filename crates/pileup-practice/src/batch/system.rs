@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use pileup_schedule::unit;
 
+use crate::rate::Bucket;
+
 use super::changes::Changes;
 use super::history::History;
 use super::job::{Job, NOBODY, State, Wanted};
@@ -62,8 +64,8 @@ pub(crate) struct System {
     fresh: Vec<u64>,
     /// When the last checkpoint was.
     checked: i64,
-    /// Submissions that the rate allows now, and since when.
-    allowed: (f64, i64),
+    /// Submissions that the rate allows.
+    allowed: Option<Bucket>,
     replaying: bool,
 }
 
@@ -90,7 +92,7 @@ impl System {
             saved: 1,
             fresh: Vec::new(),
             checked: now,
-            allowed: (rules.rate.unwrap_or(0.0).max(1.0), now),
+            allowed: rules.rate.map(|rate| Bucket::new(rate, now)),
             replaying: false,
             rules,
         }
@@ -249,10 +251,8 @@ impl System {
             return Some(format!("limit of {} jobs", self.rules.limit));
         }
         let rate = self.rules.rate?;
-        let (left, since) = self.allowed;
-        let left = (left + (now - since).max(0) as f64 / 1e9 * rate).min(rate.max(1.0));
-        self.allowed = (if left < 1.0 { left } else { left - 1.0 }, now);
-        if left < 1.0 { Some(format!("limit of {rate} submissions per second")) } else { None }
+        let allowed = self.allowed.as_mut().is_some_and(|bucket| bucket.take(now));
+        if allowed { None } else { Some(format!("limit of {rate} submissions per second")) }
     }
 
     fn insert(&mut self, time: i64, id: u64, name: &str, user: &str, duration: u64) {

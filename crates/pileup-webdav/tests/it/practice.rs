@@ -248,6 +248,13 @@ fn tokens_and_full_disks_are_refused() {
         let get = step(json!({}));
         let mut nobody = client(json!({"url": storage.url("http")}));
         assert_eq!(act(&mut nobody, &get, "").await.0, Err(Failure::refused("HTTP 401 Unauthorized")));
+        for (token, cause) in
+            [("e30.eyJleHAiOjF9.c2ln", "TokenExpired"), ("e30.eyJleHAiOjk5OTk5OTk5OTk5fQ.c2ln", "None")]
+        {
+            let mut late = client(json!({"url": storage.url("http"), "token": token}));
+            let failure = act(&mut late, &get, "").await.0.unwrap_err();
+            assert_eq!((failure.kind, format!("{:?}", failure.cause).as_str()), (Kind::Refused, cause));
+        }
         let mut known = client(json!({"url": storage.url("http"), "token": "let-me-in"}));
         assert_eq!(act(&mut known, &get, "").await.0, Ok(()));
         for size in [1001, 5_000_000] {
@@ -257,5 +264,5 @@ fn tokens_and_full_disks_are_refused() {
         }
         assert_eq!(act(&mut known, &step(json!({"verb": "write", "content": content(1000)})), "a").await.0, Ok(()));
     });
-    assert_eq!(storage.lines().len(), 5);
+    assert_eq!(storage.lines().len(), 7);
 }

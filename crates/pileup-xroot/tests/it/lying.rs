@@ -581,3 +581,15 @@ fn messages_without_end_hold_nobody_past_the_timeout() {
         assert!(cut.is_err() && begun.elapsed() < Duration::from_secs(5));
     });
 }
+
+#[test]
+fn a_no_to_a_token_that_is_over_has_its_cause() {
+    let script = Script::answering(&[(ERROR, b"\0\0\x0b\xc2x; not for you")]);
+    for (token, cause) in
+        [("e30.eyJleHAiOjF9.c2ln", "TokenExpired"), ("e30.eyJleHAiOjk5OTk5OTk5OTk5fQ.c2ln", "None"), ("opaque", "None")]
+    {
+        let settings = json!({"url": script.url(), "token": token});
+        let failure = run(async { act(&mut client(settings), json!({}), "x").await.0 }).unwrap_err();
+        assert_eq!((failure.kind, format!("{:?}", failure.cause).as_str()), (Kind::Refused, cause), "{token}");
+    }
+}

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pileup.builtin.arc.rest import Rest
-from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.identity import Identity
+from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.location import Location
 from pileup.plugin import Failed, Refused, TargetError

@@ -18,12 +18,15 @@ from functools import partial
 
 from pileup.builtin.credentials.identity import Identity
 from pileup.builtin.credentials.server_certificates import Untrusted, compare, described, shown, unverified
+from pileup.builtin.credentials.token_end import is_over
 from pileup.builtin.http.location import Location
-from pileup.plugin import Ambiguous, Failed, NotThere, Refused
+from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused
 
 PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
 """Statuses with which a server refuses, rather than fails."""
+ABOUT_WHO = (401, 403)
+"""Statuses with which a server refuses a token that is over."""
 NOTHING_THERE = 404
 REDIRECTS = range(300, 400)
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
@@ -52,6 +55,24 @@ class Answer:
     def status(self) -> int:
         """HTTP status."""
         return self.head.status
+
+
+class BearerResponse(http.client.HTTPResponse):
+    """An answer that knows which token its request has shown."""
+
+    token = ""
+
+
+class BearerConnection(http.client.HTTPConnection):
+    """A connection whose answers are such."""
+
+    response_class = BearerResponse
+
+
+class BearerTlsConnection(http.client.HTTPSConnection):
+    """The same with TLS."""
+
+    response_class = BearerResponse
 
 
 class Exchange:
@@ -129,6 +150,7 @@ class Connections:
         A server that writes head and body apart, with Nagle's algorithm, else waits 40 ms for that in each answer.
         """
         self._location = location
+        self._identity = identity
         self._prompt = prompt
         self._headers = {"User-Agent": "pileup", **headers, **identity.headers()}
         self._token = identity.source()
@@ -136,6 +158,10 @@ class Connections:
         self._pinned = identity.certificate_sha256
         self._patience = patience
         self._local = threading.local()
+
+    def beside(self, location: Location) -> Connections:
+        """Return connections to another place of the same server, as the same client."""
+        return Connections(location, self._identity, {}, self._patience)
 
     def send(
         self,
@@ -222,10 +248,11 @@ class Connections:
         body: bytes | None,
         headers: dict[str, str] | None,
     ) -> Exchange:
-        bearer = self._bearer()
+        token = self._bearer()
+        bearer = {"Authorization": f"Bearer {token}"} if token else {}
         try:
             connection.request(method, wanted, body, {**self._headers, **bearer, **(headers or {})})
-            return Exchange(self, connection, path)
+            exchange = Exchange(self, connection, path)
         except TimeoutError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method} within {self._patience:g} s") from problem
@@ -238,14 +265,16 @@ class Connections:
         except OSError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method}: {problem.strerror or problem}") from problem
+        if isinstance(exchange.head, BearerResponse):
+            exchange.head.token = token
+        return exchange
 
-    def _bearer(self) -> dict[str, str]:
-        """Return the header with the token of now. Raises Failed when its file cannot be read any more."""
+    def _bearer(self) -> str:
+        """Return the token of now, empty for none. Raises Failed when its file cannot be read any more."""
         try:
-            token = self._token.get()
+            return self._token.get()
         except OSError as problem:
             raise Failed(f"the token file cannot be read: {problem.strerror}") from problem
-        return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _connected(self) -> http.client.HTTPConnection:
         connection = self._made(self._tls)
@@ -267,8 +296,8 @@ class Connections:
     def _made(self, tls: ssl.SSLContext | None) -> http.client.HTTPConnection:
         host, port = self._location.host, self._location.port
         if tls is None:
-            return http.client.HTTPConnection(host, port, timeout=self._patience)
-        return http.client.HTTPSConnection(host, port, timeout=self._patience, context=tls)
+            return BearerConnection(host, port, timeout=self._patience)
+        return BearerTlsConnection(host, port, timeout=self._patience, context=tls)
 
     def _stranger(self) -> str:
         """Return whose certificate it is that is not trusted: a second look, which tells the server nothing."""
@@ -327,7 +356,8 @@ def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: in
             f"{what}, {f'to {leads[:200]}' if leads else 'and no Location: it leads nowhere'}", "an answer", hint
         )
     if status in REFUSALS:
-        raise Refused(what)
+        over = status in ABOUT_WHO and isinstance(answer, BearerResponse) and is_over(answer.token)
+        raise Refused(what).because(Cause.TOKEN_EXPIRED if over else Cause.NONE)
     if status == NOTHING_THERE:
         raise NotThere(f"there is nothing at {path!r} ({status})")
     raise Failed(what)

@@ -13,11 +13,13 @@ from urllib.parse import quote
 from pileup.builtin.command.pipes import close, send
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.identity import EngineIdentity
+from pileup.builtin.credentials.token_end import is_over
 from pileup.builtin.credentials.token_source import TokenSource
+from pileup.builtin.http.connection import ABOUT_WHO
 from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
 from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
-from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
+from pileup.plugin import Ambiguous, Call, Cause, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
 from pileup.plugin.processes import started
 from pileup.plugin.verbs import Names
 
@@ -223,7 +225,8 @@ class Curl(ProgramClient):
         stays = traits.changes and not self._redirects_writes
         follows = follows and self._redirects > 0 and not stays
         lines = [*self._always, _line("url", url), f"max-time = {call.seconds:.3f}", *words]
-        if token := self._token.get():
+        token = self._token.get()
+        if token:
             lines.append(_line("oauth2-bearer", token))
         if follows:
             lines += ["location", f"max-redirs = {self._redirects}"]
@@ -232,7 +235,7 @@ class Curl(ProgramClient):
             with started(command, stdin=stdin, handed=(number,)) as process:
                 call.leaves()
                 try:
-                    yield Answer(process, call, follows)
+                    yield Answer(process, call, follows, token)
                 finally:
                     close(process)
 
@@ -283,6 +286,8 @@ def _not_passed(answer: Answer, pieces: Iterator[bytes]) -> Exception:
 def _failure(answer: Answer) -> Exception:
     """Return what a status means that does not pass."""
     problem, verb = failure(answer.status), answer.call.step.verb
+    if answer.status in ABOUT_WHO and is_over(answer.token):
+        problem.because(Cause.TOKEN_EXPIRED)
     if verb == "delete" and answer.status == NOTHING_THERE:
         return NotThere(str(problem))
     if answer.call.step.new and answer.status == SOMETHING_THERE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
 
@@ -40,6 +40,8 @@ class Answer:
     call: Call
     follows: bool
     """Whether curl follows redirects: their heads come before that of the answer."""
+    token: str = field(default="", repr=False)
+    """The token that its request has shown."""
     status: int = 0
     headers: dict[str, str] | None = None
     """By name in small letters; None: no head has come."""

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 from pydantic import SecretStr
 
 from pileup.builtin.credentials.connected_target import ConnectedTarget
-from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.identity import Identity
+from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.credentials.server_certificates import Untrusted, speaks_tls
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.curl import Curl, HttpSettings

@@ -94,7 +94,7 @@ def _case(
     seconds = (case.ended - case.started) / 1e9 if case.started and case.ended else 0.0
     element = ElementTree.Element("testcase", {"classname": group, "name": clean(case.name), "time": f"{seconds:.3f}"})
     found = [each for each in errors if each.case == case.name]
-    lines = [f"{each.count} x {each.outcome} {each.operation}: {each.message}" for each in found[:20]]
+    lines = [f"{each.count} x {each.outcome} {each.operation}: {each.told}" for each in found[:20]]
     _judge(element, str(case.outcome), case.reason, "\n".join(lines))
     for tag, path in (("system-out", case.stdout), ("system-err", case.stderr)):
         if outputs.get(path):

@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.identity import Identity
+from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.http.location import is_loopback
 from pileup.builtin.slurm.commands import Commands, expiry, said_by, token_of
 from pileup.builtin.slurm.launcher import slurm_launcher

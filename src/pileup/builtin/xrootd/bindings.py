@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
-from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, failure
+from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, failure, to_bearer
 from pileup.plugin import Call, Failed, PluginError, ProgramClient, Refused, Step
 from pileup.plugin.program_client import Range
 from pileup.plugin.units import format_time
@@ -91,6 +91,8 @@ class XrootdBindings(ProgramClient):
         self._name = NAMES.take()
         self._host = f"{parts.scheme}://{self._name}@{parts.netloc.rpartition('@')[2]}"
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
+        self._shown = ""
+        """The token of the last request."""
         let_in(settings)
         self._system = self._library.FileSystem(self._host)
         self._kept: tuple[str, Any] | None = None
@@ -171,7 +173,7 @@ class XrootdBindings(ProgramClient):
         self._open = kept[1] if kept is not None else self._opened(call)
         status, found = self._open.stat(timeout=_whole(call.seconds))
         if not status.ok:
-            raise failure(status.code, status.errno, status.message)
+            raise to_bearer(failure(status.code, status.errno, status.message), self._shown)
         self._size = int(found.size)
         return self._size
 
@@ -217,7 +219,7 @@ class XrootdBindings(ProgramClient):
         if status.code not in NO_ANSWER and (call.step.verb != "read" or not status.ok):
             call.first_byte()
         if not status.ok:
-            raise _problem(call, status)
+            raise to_bearer(_problem(call, status), self._shown)
         return answer
 
     def _opened(self, call: Call, flags: int | None = None, mode: int = 0) -> Any:
@@ -234,7 +236,7 @@ class XrootdBindings(ProgramClient):
     def _path(self, key: str) -> str:
         """Return the path of an object on the server, with the token that lets us in."""
         path = f"{self._base}/{key.strip('/')}" if key.strip("/") else self._base
-        token = self._token.get()
+        token = self._shown = self._token.get()
         return f"{path}?authz=Bearer%20{token}" if token else path
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pileup.builtin.xrootd.location import ClientSettings
-from pileup.plugin import Ambiguous, Failed, NotThere, Refused, TargetError, ThereAlready
+from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused, TargetError, ThereAlready
 
 if TYPE_CHECKING:
     from pileup._core import _native
@@ -44,7 +44,8 @@ class Sessions:
         except FileExistsError as problem:
             raise ThereAlready(f"{about}: {problem}") from problem
         except PermissionError as problem:
-            raise Refused(f"{about}: {problem}") from problem
+            refused = Refused(f"{about}: {problem}").because(Cause(getattr(problem, "cause", Cause.NONE)))
+            raise refused from problem
         except TimeoutError as problem:
             self.close()
             raise Ambiguous(f"{about}: {problem}") from problem

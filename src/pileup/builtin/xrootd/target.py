@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
 from pileup.builtin.credentials.connected_target import ConnectedTarget
-from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.identity import Identity
+from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.credentials.server_certificates import speaks_tls
 from pileup.builtin.xrootd.bindings import XrootdBindings
 from pileup.builtin.xrootd.launcher import xrootd_launcher
@@ -105,8 +106,9 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                 "an X.509 proxy on root:// works through the official client only",
                 "`client: bindings` or `client: xrdcp` among the options of the target, a token, or kind `webdav`",
             )
-        bearer = given.token is not None or given.token_file is not None
-        named = given if not bearer else given.model_copy(update={"user": None})  # here a name, no other way to come in
+        named = (
+            given if not given.bearer else given.model_copy(update={"user": None})
+        )  # here a name, no other way to come in
         found = identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
         return self.believing(found)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pileup.plugin import Ambiguous, Failed, NotThere, Refused, ThereAlready
+from pileup.builtin.credentials.token_end import is_over
+from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused, ThereAlready
 
 FIRST = 3000
 NOT_FOUND, IS_FOLDER, EXISTS = 3011, 3016, 3018
@@ -79,3 +80,10 @@ def server_failure(number: int, text: str) -> Failed | Refused:
     if number in REFUSALS:
         return Refused(words)
     return {NOT_FOUND: NotThere, IS_FOLDER: IsFolder, EXISTS: ThereAlready}.get(number, Failed)(words)
+
+
+def to_bearer(problem: Exception, token: str) -> Exception:
+    """Return what is raised for a client that has shown a token: with the cause where that was over."""
+    if isinstance(problem, Refused) and is_over(token):
+        problem.because(Cause.TOKEN_EXPIRED)
+    return problem

@@ -12,7 +12,7 @@ from pileup.builtin.command.pipes import Process, ended, received, send
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
-from pileup.builtin.xrootd.words import QUICK, failure, server_failure
+from pileup.builtin.xrootd.words import QUICK, failure, server_failure, to_bearer
 from pileup.plugin import Call, Failed, ProgramClient, Step
 from pileup.plugin.processes import started
 
@@ -82,16 +82,17 @@ class XrdCopy(ProgramClient):
         with self._running(call, [*words, "-"], stdin=bool(told)) as process:
             send(process, call, iter([told] if told else []))
             yield from received(process, call)
-            _judge(process, call)
+            _judge(process, call, token)
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Give xrdcp the file on its standard input."""
+        token = self._token.get()
         force = [] if call.step.new else ["--force"]  # without it xrdcp writes no file that is there
         with self._running(call, [*force, "-", self._url(call.key)], stdin=True) as process:
             send(process, call, pieces)
             for _ in received(process, call):  # it has nothing to say there
                 pass
-            _judge(process, call)
+            _judge(process, call, token)
 
     @contextmanager
     def _running(self, call: Call, words: list[str], stdin: bool) -> Iterator[Process]:
@@ -113,11 +114,11 @@ class XrdCopy(ProgramClient):
         return f"{self._url(call.key)}?authz=Bearer%20{token}\n".encode()
 
 
-def _judge(process: Process, call: Call) -> None:
+def _judge(process: Process, call: Call, token: str) -> None:
     """Wait for its end and judge it by its code and its last words. Raises TimeoutError."""
     code, said = ended(process, call)
     if code != 0:
-        raise understood(said) or Failed(f"xrdcp ended with code {code}")
+        raise to_bearer(understood(said) or Failed(f"xrdcp ended with code {code}"), token)
 
 
 def understood(said: str) -> Exception | None:

@@ -140,7 +140,7 @@ def _errors(errors: Sequence[ErrorGroup]) -> Grid:
     grid = Grid((Column("Error", "fold"), Column("Case", "fold"), Column("Outcome"), Column("Count", "right"),
                  Column("First")))  # fmt: skip
     for each in errors[:MOST_ERRORS]:
-        message = each.message if len(each.message) <= LONGEST else each.message[: LONGEST - 3] + "..."
+        message = each.told if len(each.told) <= LONGEST else each.told[: LONGEST - 3] + "..."
         where = each.case if each.operation in (each.case, "iteration") else f"{each.case}, {each.operation}"
         told = (worded(each.outcome), format_count(each.count), _clock(each.first))
         grid.add(message or "(no message)", where, *told)

@@ -16,6 +16,7 @@ from pileup.fleet.python.capture import Capture
 from pileup.fleet.python.stacks import Stack, hung
 from pileup.fleet.python.tracebacks import Tracebacks
 from pileup.model.ending import FINISHED, Ending, EndingKind
+from pileup.model.errors import VerdictException
 from pileup.model.record import Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test
@@ -183,7 +184,10 @@ class PythonExecutor:
     def failed(self, op: Op, problem: BaseException) -> Verdict:
         """Return what an exception that ended an iteration means, and keep its traceback."""
         self.tracebacks.keep(f"iteration {op.number}, client {op.client}", problem, self.judge)
-        return self.judge(problem)
+        verdict = self.judge(problem)
+        if isinstance(problem, VerdictException) and problem.cause:
+            op.finish(int(verdict[0]), verdict[1], int(problem.cause))
+        return verdict
 
     def hangs(self, op: Op, told: str, operation: str | None, stack: Stack) -> str:
         """Return `told` with where an iteration hangs, and keep its stack."""

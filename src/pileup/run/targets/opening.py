@@ -15,6 +15,7 @@ from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.manifest import TargetEntry
 from pileup.model.plan import Plan
 from pileup.model.program import Keys
+from pileup.model.suite import Credentials, IssuerSpec
 from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers import scratch
@@ -34,7 +35,12 @@ class Targets:
         self._folder = folder
         self._supervisor = supervisor
         used = self._used()
-        self._names = [name for name in plan.suite.targets if name in used]
+        issuers = {self._issuer(name) for name in used} - {""}
+        names = [name for name in plan.suite.targets if name in used | issuers]
+        self._names = sorted(names, key=lambda name: name not in issuers)
+        """Issuers first: others need their tokens to be opened."""
+        self._issuers: dict[str, IssuerSpec] = {}
+        """Target -> who gives pileup its tokens there, where that is another target, by its address."""
         self._open: dict[str, Target] = {}
         self._problems: dict[str, str] = {}
         self._scratch: list[tuple[Path, int]] = []
@@ -46,6 +52,12 @@ class Targets:
         for case in self._plan.cases:
             used |= {*case.settings, *case.test.aims}
         return used
+
+    def _issuer(self, name: str) -> str:
+        """Return the target that gives pileup its tokens for a target of this name; empty for none."""
+        spec = self._plan.suite.targets.get(name)
+        issuer = spec.credentials.issuer if spec is not None else None
+        return issuer.target or "" if issuer is not None else ""
 
     def open(self) -> tuple[TargetEntry, ...]:
         """Launch and reach the targets; return what run.json says of them."""
@@ -141,6 +153,8 @@ class Targets:
 
     def _make(self, name: str, url: str) -> Target:
         """Return a target, which knows the folder of the server that was launched for it."""
+        if (issuer := self._issuer(name)) and name not in self._issuers:
+            self._know_issuer(name, self.open_target(issuer).url)
         with asked(name, "__init__", "a target of its options"):
             target = instances.make_target(self._plan, name, url)
         if self._plan.suite.targets[name].launch is not None:
@@ -152,9 +166,21 @@ class Targets:
 
     def _let_in(self, name: str) -> None:
         """Use the credentials of a launched server, unless the suite has its own."""
-        given = self._given.suite.targets[name]
-        credentials = given.credentials.beside(self._supervisor.credentials(name))
-        targets = {**self._plan.suite.targets, name: given.model_copy(update={"credentials": credentials})}
+        given = self._given.suite.targets[name].credentials
+        self._know(name, given.beside(self._supervisor.credentials(name)))
+
+    def _know_issuer(self, name: str, url: str) -> None:
+        """Use the address of the target that is the issuer of another."""
+        given = self._plan.suite.targets[name].credentials
+        if given.issuer is not None:
+            self._issuers[name] = given.issuer.model_copy(update={"url": url, "target": None})
+            self._know(name, given)
+
+    def _know(self, name: str, credentials: Credentials) -> None:
+        if issuer := self._issuers.get(name):
+            credentials = credentials.model_copy(update={"issuer": issuer})
+        spec = self._plan.suite.targets[name].model_copy(update={"credentials": credentials})
+        targets = {**self._plan.suite.targets, name: spec}
         self._plan = replace(self._plan, suite=self._plan.suite.model_copy(update={"targets": targets}))
 
     def _make_url(self, name: str) -> str:

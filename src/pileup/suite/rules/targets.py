@@ -47,6 +47,7 @@ class TargetRules:
             if schemes.check_scheme(name, target.node, self._problems):
                 self._check_url(target, cls)
             self._check_like(name, target)
+            self._check_issuer(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
             self._plugins.check_options(cls, options, target.node.at)
@@ -89,6 +90,22 @@ class TargetRules:
         elif target.spec.like not in others:
             told = f"target {shown(name)} is like {shown(target.spec.like)}"
             self._problems.add(node.at, told, near(target.spec.like, others, "the name of another target"))
+
+    def _check_issuer(self, name: str, target: BoundPart[TargetSpec]) -> None:
+        """The issuer of a target's tokens, by name, is another target that can give some."""
+        issuer = target.spec.credentials.issuer
+        if issuer is None or issuer.target is None:
+            return
+        at, others = where(target.node, ("credentials", "issuer", "target")), self._draft.targets
+        told = f"the issuer of target {shown(name)} is {shown(issuer.target)}"
+        if issuer.target == name or issuer.target not in others:
+            names = [each for each in others if each != name]
+            self._problems.add(at, told, near(issuer.target, names, "the name of another target"))
+            return
+        with suppress(PileupError):  # an unknown kind is reported where it is
+            kind = others[issuer.target].spec.kind
+            if "oauth2" not in instances.class_of_target(kind, self._plugins.folder).provides:
+                self._problems.add(at, f"{told}, of kind {shown(kind)}", "a target of kind oauth2 or practice-issuer")
 
     def _check_launch(self, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         settings = target.spec.launch

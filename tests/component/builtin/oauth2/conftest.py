@@ -1,0 +1,15 @@
+"""No test leaves a token that is renewed."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pileup.builtin.oauth2 import renewal
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    for each in list(renewal._renewals.values()):
+        each.stop()
+    renewal._renewals.clear()
