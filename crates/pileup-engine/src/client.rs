@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use pileup_pacer::clock;
 use pileup_record::Cause;
 
 use crate::content::{self, Object};
@@ -153,6 +154,9 @@ pub const EXPECT_WAIT: &str = "expect-wait";
 /// The operation that the pause after a connection that could not be made is.
 pub const RECONNECT_PAUSE: &str = "reconnect-pause";
 
+/// The operation, of no length, that says that a redirect led past the relay before the target.
+pub const BESIDE_RELAY: &str = "beside-relay";
+
 /// Time that a client let pass though it could have sent something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnWait {
@@ -211,6 +215,12 @@ pub fn no_sum() -> Failure {
 }
 
 impl Act {
+    /// Something is to be known that took no time: it becomes an operation of this name and of no length.
+    pub fn noted(&mut self, what: &'static str) {
+        let time = clock::now();
+        self.own_waits.push(OwnWait { what, begun: time, ended: time });
+    }
+
     /// The operation has moved so many bytes in all.
     pub fn moved(&mut self, total: u64) {
         self.bytes = total;
