@@ -39,11 +39,13 @@ COMMANDS = {
     "verify": "pileup.cli.verify",
     "merge": "pileup.cli.merge",
     "practice": "pileup.cli.practice",
+    "relay": "pileup.cli.relay",
+    "trace": "pileup.cli.trace.command",
     "place": "pileup.cli.place",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "relay trace push pull history serve probe"
+LATER = "push pull history serve probe"
 """Commands of later parts."""
 
 

@@ -115,7 +115,7 @@ def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object])
 
 def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    with _asked_to_end() as asked:
+    with asked_to_end() as asked:
         server = kind(json.dumps(wanted.to_native()))
         scheme = "https" if wanted.tls else "http"
         echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
@@ -124,7 +124,7 @@ def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSetti
 
 
 @contextmanager
-def _asked_to_end() -> Iterator[socket.socket]:
+def asked_to_end() -> Iterator[socket.socket]:
     """Yield a socket with something to be read once Ctrl-C or SIGTERM has come.
 
     The signal itself writes there. A handler in Python may come too late: of a signal just before the main thread

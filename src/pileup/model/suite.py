@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from pileup.model.criterion import Confidence, CriterionSpec
+from pileup.model.distance import Distance
 from pileup.model.law import TimeLaw
 from pileup.model.loads.load import Load
 from pileup.model.precision import Until
@@ -127,7 +128,9 @@ class TargetSpec(Part):
     settings: dict[Name, SettingSpec] = Field(
         default_factory=dict, description="how a scan may change a server that pileup did not launch"
     )
-    path: Any = not_yet("reach the target through a relay with latency and bandwidth")
+    path: Distance | None = Field(
+        None, description="reach it through a relay with latency, bandwidth and faults; the url stays as it is"
+    )
 
 
 class Environment(Part):
