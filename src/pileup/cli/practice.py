@@ -100,6 +100,45 @@ def batch(settings: str, **given: Any) -> None:
     _serve("batch", PracticeBatch, _wanted(BatchSettings, settings, given))
 
 
+@command.command("dialogue")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on 127.0.0.1; 0 takes a free one.")
+@click.option("--script", help="Who speaks when: > to the server, < back.  [default: 8 there, 6 back]")
+@click.option("--wait", default="1.6 s", show_default=True, metavar="TIME", help="Time before the third answer.")
+@click.option("--talk", metavar="HOST:PORT", help="Be the client of such a server once, and end.")
+def dialogue(port: int, script: str | None, wait: str, talk: str | None) -> None:
+    """Serve a dialogue of known round trips and a known wait, for `pileup trace`.
+
+    \b
+        pileup practice dialogue --port 4711 &
+        pileup trace 127.0.0.1:4711 -- pileup practice dialogue --talk {address}
+
+    Prints its address when it answers; ends on Ctrl-C or SIGTERM.
+    """  # noqa: D301  \b is click's
+    from pileup.cli.relay import address
+    from pileup.model.errors import UsageError
+    from pileup.model.units import parse
+    from pileup.run.tracing import dialogue as practice
+
+    try:
+        followed = practice.words(script or practice.SCRIPT)
+        seconds = float(parse(wait, "time")) / 1e9
+        if seconds < 0:
+            raise ValueError(f"--wait {wait} is negative; expected a time of 0 or more")
+    except ValueError as problem:
+        raise UsageError(str(problem)) from problem
+    if talk is not None:
+        practice.talk(*address(talk, "--talk"), followed)
+        return
+    with asked_to_end() as asked:
+        try:
+            there, end = practice.serve(followed, seconds, port)
+        except OSError as problem:
+            raise UsageError(f"port {port} of 127.0.0.1: {problem.strerror}", "a free port", "0 takes one") from problem
+        echo(f"pileup practice dialogue ready at 127.0.0.1:{there}")
+        asked.recv(1)
+        end()
+
+
 def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object]) -> SettingsModel:
     """Join the mapping of all settings and the options that were given; these win."""
     from pileup.cli.common import parse_mapping, validated

@@ -50,10 +50,10 @@ def command(listen: str, to: str, seed: int | None, trace: Path | None, control:
     from pileup.run.relays import control as line
     from pileup.run.relays.relays import SETTINGS
 
-    host, port = _address(listen, "LISTEN", lowest=0)
+    host, port = address(listen, "LISTEN", lowest=0)
     told = json.loads(os.environ.get(SETTINGS, "{}"))
     path = told.get("path") or _path(given).to_native()
-    settings = {"host": host, "port": port, "to": _address(to, "--to"), "seed": told.get("seed", seed or 1), "path": path}
+    settings = {"host": host, "port": port, "to": address(to, "--to"), "seed": told.get("seed", seed or 1), "path": path}
     with asked_to_end() as asked:
         try:
             relay = Relay(json.dumps(settings | {"trace": trace is not None}))
@@ -98,7 +98,7 @@ def _path(given: dict[str, Any]) -> Distance:
     return validated(Distance, plain)
 
 
-def _address(text: str, word: str, lowest: int = 1) -> tuple[str, int]:
+def address(text: str, word: str, lowest: int = 1) -> tuple[str, int]:
     """Take HOST:PORT apart. Raises UsageError."""
     from pileup.model.errors import UsageError
 

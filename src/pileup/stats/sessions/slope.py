@@ -1,0 +1,48 @@
+"""How the time of a session grows with the round trip: the line whose slope must be the k that was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pileup.stats.intervals import student
+from pileup.stats.sessions.session import Session
+
+AGREES = 0.02
+"""How far the slope may be from what was counted, as a share of that."""
+FEWEST = 3
+"""Sessions of a line with an interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`time = slope x added RTT + intercept`, by least squares; interval of 95 %. The intercept in ns."""
+
+    slope: float
+    low: float
+    high: float
+    intercept: float
+
+    def agrees(self, counted: float) -> bool:
+        """Whether the slope is what was counted, within 2 %."""
+        return abs(self.slope - counted) <= AGREES * max(1.0, counted)
+
+
+def line(sessions: Sequence[Session]) -> Line | None:
+    """Return the line through sessions at several distances; None where there are too few, or all at one distance.
+
+    Ordinary least squares with Student's t for the interval (Draper and Smith, Applied Regression Analysis, 1.4).
+    """
+    x = np.array([each.added for each in sessions], dtype=float)
+    y = np.array([each.length for each in sessions], dtype=float)
+    n = len(x)
+    if n < FEWEST or np.ptp(x) == 0:
+        return None
+    spread = float(((x - x.mean()) ** 2).sum())
+    slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread
+    intercept = float(y.mean() - slope * x.mean())
+    residual = y - intercept - slope * x
+    half = student.quantile(n - 2) * float(np.sqrt((residual**2).sum() / (n - 2) / spread))
+    return Line(slope, slope - half, slope + half, intercept)
