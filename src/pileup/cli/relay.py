@@ -53,7 +53,13 @@ def command(listen: str, to: str, seed: int | None, trace: Path | None, control:
     host, port = address(listen, "LISTEN", lowest=0)
     told = json.loads(os.environ.get(SETTINGS, "{}"))
     path = told.get("path") or _path(given).to_native()
-    settings = {"host": host, "port": port, "to": address(to, "--to"), "seed": told.get("seed", seed or 1), "path": path}
+    settings = {
+        "host": host,
+        "port": port,
+        "to": address(to, "--to"),
+        "seed": told.get("seed", seed or 1),
+        "path": path,
+    }
     with asked_to_end() as asked:
         try:
             relay = Relay(json.dumps(settings | {"trace": trace is not None}))
@@ -78,8 +84,8 @@ def _end(relay: Relay, trace: Path | None) -> None:
     there, back = counts["bytes"]
     echo(
         f"{counted(counts['connections'], 'connection')}, {format_size(there)} there and {format_size(back)} back in "
-        f"{sum(counts['messages'])} messages, {counted(counts['turns'], 'answer')}; {counts['refused']} not taken by the "
-        f"server, {counts['resets']} reset and {counts['half_open']} silenced on purpose"
+        f"{sum(counts['messages'])} messages, {counted(counts['turns'], 'answer')}; {counts['refused']} not taken by "
+        f"the server, {counts['resets']} reset and {counts['half_open']} silenced on purpose"
     )
     if trace is not None:
         trace.write_text(relay.trace(True), encoding="utf-8")

@@ -14,8 +14,8 @@ LONGEST = 3600 * 10**9
 SLOWEST = 1000
 """Bytes per second."""
 NOT_SHOWN = (
-    "a relay shows latency and bandwidth, not a network: each half is a TCP connection of its own on its own network, so "
-    "neither the growth of a TCP window over the distance nor loss and retransmission are in these figures"
+    "a relay shows latency and bandwidth, not a network: each half is a TCP connection of its own, so neither the "
+    "growth of a TCP window over the distance nor loss and retransmission are in these figures"
 )
 """What must be known of every figure that was taken through a relay."""
 
@@ -65,7 +65,9 @@ class Distance(Part):
         None, ge=SLOWEST, description="each way, of all connections together, at least 1 kB/s; default: no limit"
     )
     window: Size = Field(
-        64 << 20, gt=0, description="most bytes of a connection that are under way each way, as a TCP window bounds them"
+        64 << 20,
+        gt=0,
+        description="most bytes of a connection that are under way each way, as a TCP window bounds them",
     )
     resets: Fraction = Field(0.0, le=1, description="share of connections that are reset, drawn from the suite's seed")
     half_open: Fraction = Field(

@@ -126,7 +126,9 @@ class Connections:
         prompt: bool = False,
         reach: tuple[str, int] | None = None,
     ) -> None:
-        """`patience` in seconds; `reach` is where to connect to, where that is not the place itself; `prompt` lets the kernel acknowledge an answer's beginning at once.
+        """`patience` in seconds; `reach` is where to connect to, where that is not the place itself.
+
+        `prompt` lets the kernel acknowledge an answer's beginning at once.
 
         A server that writes head and body apart, with Nagle's algorithm, else waits 40 ms for that in each answer.
         """

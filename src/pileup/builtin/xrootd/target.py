@@ -160,7 +160,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         if self.via:
             if place.tls and not place.near:
                 raise TargetError(
-                    f"`client: {self.client_}` cannot be sent through a relay over TLS: the certificate is for {place.host}",
+                    f"`client: {self.client_}` over TLS takes no relay: the certificate is for {place.host}",
                     "`client: native`, or no `path`",
                 )
             del settings["via"]

@@ -39,9 +39,7 @@ ADDED = "0 ms, 10 ms, 50 ms, 150 ms"
 @click.option("--token", metavar="discover|FILE", help="Bearer token: your own, or that in a file.")
 @click.option("--proxy", metavar="discover|FILE", help="X.509 proxy: your own, or that in a file.")
 @click.option("--ca", metavar="discover|PATH", help="Who signs the certificate of the server [default: the system's].")
-@click.option(
-    "--save", type=click.Path(path_type=Path, dir_okay=False), help="Write the waterfall to this HTML file."
-)
+@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Write the waterfall to this HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: times in ns, sizes in bytes.")
 def command(
     target: str,
@@ -62,9 +60,9 @@ def command(
 ) -> None:
     """Count what a session at TARGET waits for: time = k x RTT + server + client + unexplained.
 
-    TARGET is a url, the name of a target (with --in), or HOST:PORT with a command that is run for each session. Sessions
-    go through a relay on this machine: k is counted in the messages that it sees, then checked by the added round trips:
-    the slope of the time must be k within 2 %.
+    TARGET is a url, the name of a target (with --in), or HOST:PORT with a command that is run for each session.
+    Sessions go through a relay on this machine: k is counted in the messages that it sees, then checked by the round
+    trips that are added: the slope of the time must be k within 2 %.
 
     \b
         pileup trace davs://se01.site.org/data --operation list --token discover

@@ -57,7 +57,8 @@ def remarks(traced: Traced) -> list[str]:
         found.append(f"{counted(len(traced.failed), 'session')} did not pass and are left out: {common}.")
     if traced.beside:
         found.append(
-            f"{counted(traced.beside, 'redirect')} led past the relay: what was said there is not seen, its time is client time."
+            f"{counted(traced.beside, 'redirect')} led past the relay: what was said there is not seen, and its time is "
+            "client time."
         )
     found.append(f"Note: {NOT_SHOWN}.")
     return found
@@ -95,13 +96,19 @@ def _contents(traced: Traced) -> Table:
     table.add_column("Counted")
     tls = Counter(handshake for each in traced.sessions for handshake in each.tls)
     rows = [
-        ("round trips, k", f"{one.round_trips}: {counted(one.connects, 'connect')}, {counted(one.turns, 'turn-around')}"),
+        (
+            "round trips, k",
+            f"{one.round_trips}: {counted(one.connects, 'connect')}, {counted(one.turns, 'turn-around')}",
+        ),
         ("connections", str(len(one.connections))),
         ("messages", f"{one.messages(0) + one.messages(1)}: {one.messages(0)} there, {one.messages(1)} back"),
         ("bytes", f"{format_size(one.size(0))} there, {format_size(one.size(1))} back"),
         ("TLS", ", ".join(f"{name} ({number}x)" for name, number in tls.items()) or "none seen"),
         ("round trip without the relay", format_time(one.base)),
-        ("name look-up, once before", f"{format_time(traced.look_up)}, {counted(traced.addresses, 'address', 'addresses')}"),
+        (
+            "name look-up, once before",
+            f"{format_time(traced.look_up)}, {counted(traced.addresses, 'address', 'addresses')}",
+        ),
     ]
     for row in rows:
         table.add_row(*row)

@@ -23,7 +23,8 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1020p
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
 svg { width: 100%; height: auto; } text { font: 12px system-ui, sans-serif; fill: currentColor; }
 .grid { stroke: currentColor; opacity: .15; } .key { margin-right: 1.2rem; white-space: nowrap; }
-.key::before { content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .4em; background: var(--c); }
+.key::before { content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .4em;
+  background: var(--c); }
 """
 
 

@@ -59,7 +59,9 @@ class Relays:
         try:
             after = Distance.model_validate({**given, **words})
         except ValidationError as problem:
-            raise TargetError(f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes") from None
+            raise TargetError(
+                f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"
+            ) from None
         if after == before:
             return
         try:
@@ -103,7 +105,11 @@ def _counted(target: str, counts: dict[str, Any]) -> str:
         f"through the relay before target {target} went {counted(counts['connections'], 'connection')}, "
         f"{format_size(there)} there and {format_size(back)} back, {counted(counts['turns'], 'answer')}"
     ]
-    for word, text in (("refused", "not taken by the target"), ("resets", "reset on purpose"), ("half_open", "silenced")):
+    for word, text in (
+        ("refused", "not taken by the target"),
+        ("resets", "reset on purpose"),
+        ("half_open", "silenced"),
+    ):
         if counts[word]:
             told.append(f"{counts[word]} {text}")
     return ", ".join(told)

@@ -57,7 +57,9 @@ def operation(make: Callable[[str], Target], name: str, path: str, timeout: int)
     `make` returns the target whose clients connect to a relay's address. Raises TargetError where the engine has no
     client for it.
     """
-    step = Step(name, "request", Keys.fixed(path), method="GET") if name == "get" else Step(name, name, Keys.fixed(path))
+    step = (
+        Step(name, "request", Keys.fixed(path), method="GET") if name == "get" else Step(name, name, Keys.fixed(path))
+    )
 
     def act(via: str, times: int) -> list[Span]:
         client = make(via).client()
@@ -108,9 +110,7 @@ def command(words: Sequence[str], timeout: int) -> Act:
 
     def act(via: str, times: int) -> list[Span]:
         host, _, port = via.rpartition(":")
-        filled = [
-            word.replace("{address}", via).replace("{host}", host).replace("{port}", port) for word in words
-        ]
+        filled = [word.replace("{address}", via).replace("{host}", host).replace("{port}", port) for word in words]
         return [_run(filled, timeout) for _ in range(times)]
 
     return act

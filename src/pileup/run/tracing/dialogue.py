@@ -1,8 +1,8 @@
 """A dialogue of known length over TCP: who speaks when is a script, and one answer may be thought about in secret.
 
-The practice target of `pileup trace`: what it finds can be compared with the script. In a script `>` is a message to the
-server and `<` one back; the default is the session of a catalogue of 2007, 14 messages of which 8 go there and 6 come
-back.
+The practice target of `pileup trace`: what it finds can be compared with the script. In a script `>` is a message to
+the server and `<` one back; the default is the session of a catalogue of 2007, 14 messages of which 8 go there and 6
+come back.
 """
 
 from __future__ import annotations

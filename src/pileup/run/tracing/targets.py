@@ -34,13 +34,15 @@ class Found:
                 "a url over http, https or root",
                 "or HOST:PORT -- COMMAND, for any client of TCP",
             )
-        options = {**self.spec.options, **{"keep_alive": False}}
+        options = {**self.spec.options, "keep_alive": False}
         if resume:
             options["resume"] = True
         known = declared(self.kind)
         if resume and "resume" not in known:
             raise TargetError(f"kind {self.kind.kind!r} resumes no sessions of TLS", "a url over https, or no --resume")
-        target = self.kind(self.url, self.spec.credentials, **{name: each for name, each in options.items() if name in known})
+        target = self.kind(
+            self.url, self.spec.credentials, **{name: each for name, each in options.items() if name in known}
+        )
         target.via = via
         return target
 

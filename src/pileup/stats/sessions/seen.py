@@ -1,4 +1,4 @@
-"""What a relay has written down of connections (crates/pileup-relay/src/trace.rs), as types. Times in ns since the epoch."""
+"""What a relay has written down of connections (crates/pileup-relay/src/trace.rs). Times in ns since the epoch."""
 
 from __future__ import annotations
 

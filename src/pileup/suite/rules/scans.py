@@ -87,7 +87,7 @@ class ScanRules:
         self._check_values(axis, node)
 
     def _tell_unknown(self, axis: Axis, at: Position, owners: list[str], alone: list[str]) -> None:
-        owner, dot, word = axis.name.partition(".")
+        owner, dot, _ = axis.name.partition(".")
         told = f"a scan over {shown(axis.name)}, which is nothing of this suite"
         if not dot:
             self._problems.add(at, told, near(axis.name, alone, ALONE))

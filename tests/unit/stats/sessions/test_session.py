@@ -121,8 +121,8 @@ def test_the_slope_is_the_number_of_round_trips() -> None:
 
 
 def test_what_a_relay_writes_is_read() -> None:
-    text = """[{"number": 3, "accepted": 1, "sent": 2, "asked": 3, "reached": 5, "closed": 9, "refused": false, "cut": false,
-      "messages": [{"way": 0, "came": [1, 1], "due": [3, 3], "bytes": 5}],
+    text = """[{"number": 3, "accepted": 1, "sent": 2, "asked": 3, "reached": 5, "closed": 9,
+      "refused": false, "cut": false, "messages": [{"way": 0, "came": [1, 1], "due": [3, 3], "bytes": 5}],
       "tls": {"version": 772, "resumed": true, "again": false}}]"""
     (found,) = read(text)
     assert (found.number, found.base, found.tls) == (3, 2, "TLS 1.3, resumed")
