@@ -1,4 +1,4 @@
-"""A target behind a relay: figures with its latency, axes over it, relays that are killed, traces on the command line."""
+"""A target behind a relay: figures with its latency, axes over it, relays that are killed, traces."""
 
 import json
 import os

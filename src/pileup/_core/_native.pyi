@@ -337,7 +337,7 @@ class PracticeBatch:
 
 @final
 class Relay:
-    """A TCP relay with a path of known latency and bandwidth, running in a thread of its own from the moment it is made."""
+    """A TCP relay with a path of known latency and bandwidth, running in a thread of its own once it is made."""
 
     def __new__(cls, settings: str) -> Self:
         """`settings` is JSON (model/path.py). ValueError names a wrong one, OSError a port or an unknown name."""
@@ -350,8 +350,8 @@ class Relay:
         bytes and messages each way.
         """
     def trace(self, open: bool = False) -> str:
-        """Connections that have ended since the last call, as JSON (crates/pileup-relay/src/trace.rs), where the settings
-        say `trace`; with `open` copies of the others. Times in ns since the epoch.
+        """Connections that have ended since the last call, as JSON (crates/pileup-relay/src/trace.rs), where the
+        settings say `trace`; with `open` copies of the others. Times in ns since the epoch.
         """
     def stop(self) -> None:
         """Reset what is open and end."""

@@ -34,7 +34,7 @@ def test_it_is_asked_and_told(relay: Relay, tmp_path: Path) -> None:
         assert line.recv(12) == b"HTTP/1.1 200"
     counts = control.ask(where, {"change": {"latency": [MS, MS]}})["counts"]
     assert (counts["connections"], counts["turns"], counts["bytes"][0]) == (1, 1, 28)
-    with pytest.raises(TargetError, match="refuses: .*bandwidth 0"):
+    with pytest.raises(TargetError, match=r"refuses: .*bandwidth 0"):
         control.ask(where, {"change": {"bandwidth": 0}})
     with pytest.raises(TargetError, match="refuses"):
         control.ask(where, {"change": 5})
