@@ -11,8 +11,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
-use crate::Error;
-use crate::carry::{Local, Shared, carry};
+use crate::carry::carry;
+use crate::error::Error;
+use crate::local::{Local, Shared};
 use crate::settings::Settings;
 
 /// Connections that may wait to be accepted.
@@ -31,7 +32,7 @@ pub(crate) fn run(
         let local = LocalSet::new();
         let (listener, port, pacer) = local.block_on(&runtime, async {
             let (listener, port) = listen(settings)?;
-            Ok((listener, port, Pacer::new(Pacing::Normal).map_err(|error| no_thread(&error))?))
+            Ok::<_, Error>((listener, port, Pacer::new(Pacing::Normal).map_err(|error| no_thread(&error))?))
         })?;
         Ok((runtime, local, listener, port, pacer))
     });

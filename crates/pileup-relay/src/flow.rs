@@ -12,8 +12,8 @@ use pileup_pacer::clock::now;
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
-use crate::carry::{Local, PIECE};
 use crate::link::piece;
+use crate::local::{Local, PIECE};
 use crate::path::Path;
 use crate::trace::Note;
 
@@ -248,4 +248,3 @@ impl Flow {
         Ok(false)
     }
 }
-

@@ -1,7 +1,7 @@
 //! A TCP relay of known distance: what goes through it takes a latency each way, moves at a bandwidth, and may be reset or left hanging.
 //!
 //! A connection is accepted at once, by the kernel, and is charged for that: what its client sends counts as sent one round trip after the accept,
-//! and the target sees the connection when it would have over the distance. `accept` runs the thread, `carry` leads a connection through,
+//! and the target sees the connection when it would have over the distance. `accept` runs the thread, `carry` leads a connection through, `local` is what they share,
 //! `flow` is one way of it, `link` the bandwidth that all share, `trace` what is written down of it, `tls` tells a whole handshake from a resumed one.
 //!
 //! It is no network: each half is a TCP connection of its own, so windows grow and losses are made up for as on the two halves.
@@ -9,8 +9,10 @@
 mod accept;
 mod carry;
 mod counts;
+mod error;
 mod flow;
 mod link;
+mod local;
 mod path;
 mod settings;
 mod tls;
@@ -24,32 +26,15 @@ use std::thread::JoinHandle;
 use tokio::sync::watch;
 
 pub use counts::Counted;
+pub use error::Error;
 pub use path::Path;
 pub use trace::{Connection, Handshake, Message};
 
-use crate::carry::Shared;
+use crate::local::Shared;
 use crate::settings::Settings;
 
 /// Open files for which there is room before the first connection.
 const ROOM: u64 = 32_768;
-
-/// Why the relay cannot start. Messages have three parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The settings are wrong.
-    Settings(String),
-    /// The system does not let it: the port is taken, the name of the target is not known.
-    System(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Settings(text) | Self::System(text)) = self;
-        formatter.write_str(text)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// A running relay. Ends with [`Relay::stop`], or when dropped.
 pub struct Relay {

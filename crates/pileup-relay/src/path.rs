@@ -3,7 +3,7 @@
 use pileup_schedule::{Law, unit};
 use serde::Deserialize;
 
-use crate::Error;
+use crate::error::Error;
 
 /// To the target.
 pub(crate) const UP: usize = 0;

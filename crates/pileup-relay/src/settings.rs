@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::Error;
+use crate::error::Error;
 use crate::path::Path;
 
 /// Settings, as `model/path.py` writes them.

@@ -57,7 +57,7 @@ def remarks(traced: Traced) -> list[str]:
         found.append(f"{counted(len(traced.failed), 'session')} did not pass and are left out: {common}.")
     if traced.beside:
         found.append(
-            f"{counted(traced.beside, 'redirect')} led past the relay: what was said there is not seen, and its time is "
+            f"{counted(traced.beside, 'redirect')} led past the relay: what was said there is not seen, its time is "
             "client time."
         )
     found.append(f"Note: {NOT_SHOWN}.")
