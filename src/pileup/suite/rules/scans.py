@@ -36,8 +36,8 @@ from pileup.suite.scan import (
 )
 
 NAMING = (
-    "TARGET.setting, TEST.option, TEST.load.word, TEST.target, TEST.places, options.option, `places`, `environment` or "
-    "a variable"
+    "TARGET.setting, TARGET.path.word, TEST.option, TEST.load.word, TEST.target, TEST.places, options.option, "
+    "`places`, `environment` or a variable"
 )
 ALONE = "a variable of the suite, `places`, `environment`, or names joined by dots, e.g. se.threads"
 

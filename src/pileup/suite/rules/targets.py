@@ -116,9 +116,17 @@ class TargetRules:
 
     def _check_path(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         """A relay is for what is reached by a connection that can go elsewhere than the url says."""
-        if target.spec.path is None or cls.relayed:
+        path, suite = target.spec.path, self._draft.suite
+        if path is None:
             return
         at = target.node.keys.get("path", target.node.at)
+        if cls.relayed and suite and suite.places.ssh and path.at is None:
+            told = (
+                f"target {shown(name)} has a `path`, whose relay is on this machine, and the places are on other hosts"
+            )
+            self._problems.add(at, told, "`path: {at: HOST:PORT}` of a relay that they reach", "`pileup relay` is one")
+        if cls.relayed:
+            return
         told = f"target {shown(name)} has a `path`, and kind {shown(target.spec.kind)} has no connection to relay"
         self._problems.add(at, told, "a target over http, https or root, or no `path`")
 
