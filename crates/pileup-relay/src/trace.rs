@@ -103,15 +103,14 @@ impl Entry {
             self.hello(way, bytes);
         }
         let messages = &mut self.connection.messages;
+        let full = messages.len() >= MESSAGES;
         match messages.last_mut() {
             Some(last) if goes_on => {
                 (last.came[1], last.due[1]) = (time, due);
                 last.bytes += bytes.len() as u64;
             }
-            _ if messages.len() < MESSAGES => {
-                messages.push(Message { way, came: [time; 2], due: [due; 2], bytes: bytes.len() as u64 });
-            }
-            _ => self.connection.cut = true,
+            _ if full => self.connection.cut = true,
+            _ => messages.push(Message { way, came: [time; 2], due: [due; 2], bytes: bytes.len() as u64 }),
         }
     }
 
