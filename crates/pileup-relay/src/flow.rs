@@ -175,7 +175,7 @@ impl Flow {
     fn take(&self, bytes: &[u8], to: Option<&TcpStream>, path: &Path) -> bool {
         let time = now();
         let due = self.due(bytes.len(), time, path);
-        self.note.piece(&self.here.shared.counts, self.way, time.max(self.sent), due, bytes);
+        self.note.piece(&self.here.shared.counts, self.way, time, due, bytes);
         let mut passed = 0;
         if let Some(to) = to.filter(|_| due <= time && self.queue.borrow().is_empty()) {
             passed = to.try_write(bytes).unwrap_or(0);

@@ -89,6 +89,7 @@ enum Hello {
 impl Entry {
     fn piece(&mut self, keep: bool, counts: &Counts, way: usize, time: i64, due: i64, bytes: &[u8]) {
         let goes_on = self.last.is_some_and(|(last, at)| last == way && time - at <= PAUSE);
+        let came = time.max(self.connection.sent); // what came before the client could be connected counts as sent then
         if !goes_on {
             up(&counts.messages[way]);
             if way == DOWN && self.last.is_some_and(|(last, _)| last == UP) {
@@ -106,11 +107,11 @@ impl Entry {
         let full = messages.len() >= MESSAGES;
         match messages.last_mut() {
             Some(last) if goes_on => {
-                (last.came[1], last.due[1]) = (time, due);
+                (last.came[1], last.due[1]) = (came, due);
                 last.bytes += bytes.len() as u64;
             }
             _ if full => self.connection.cut = true,
-            _ => messages.push(Message { way, came: [time; 2], due: [due; 2], bytes: bytes.len() as u64 }),
+            _ => messages.push(Message { way, came: [came; 2], due: [due; 2], bytes: bytes.len() as u64 }),
         }
     }
 

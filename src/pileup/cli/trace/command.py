@@ -69,7 +69,7 @@ def command(
         pileup trace se --in copy.yaml
         pileup trace se01.site.org:1094 -- xrdfs {address} ls /data
 
-    Exit codes: 0 the slope is k, 4 it is not, 5 the target cannot be reached or no session passes.
+    Exit codes: 0 the slope is k, 4 it is not, 8 too few sessions tell, 5 no session passes.
     """  # noqa: D301  \b is click's
     from pileup.cli.one_line import credentials
     from pileup.cli.trace.text import as_data, print_trace
@@ -92,9 +92,10 @@ def command(
         save.write_text(page(traced, title), encoding="utf-8")
         if not as_json:
             echo(f"waterfall: {save}")
-    counted = traced.sessions[0].round_trips
-    if traced.line is not None and not traced.line.agrees(counted):
-        click.get_current_context().exit(ExitCode.CRITERION_NOT_MET)
+    agrees = True if traced.line is None else traced.line.agrees(traced.sessions[0].round_trips)
+    if not agrees:
+        code = ExitCode.UNKNOWN if agrees is None else ExitCode.CRITERION_NOT_MET
+        click.get_current_context().exit(code)
 
 
 @contextmanager

@@ -71,7 +71,10 @@ def _check(traced: Traced) -> str:
         return f"k = {k} was counted and not checked: that takes several distances and at least 3 sessions."
     slope = f"{line.slope:.3f} round trips ({line.low:.3f} to {line.high:.3f}, 95 %)"
     told = f"k = {k} was counted; the time grows by {slope} with each that is added"
-    if line.agrees(k):
+    agrees = line.agrees(k)
+    if agrees is None:
+        return f"{told}: too wide to tell, more sessions (--times) or larger --added decide it."
+    if agrees:
         return f"{told}: they agree within 2 %."
     return f"{told}: they DISAGREE by more than 2 %."
 

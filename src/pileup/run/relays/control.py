@@ -54,7 +54,12 @@ def serve(relay: Relay, where: Path) -> Callable[[], None]:
                 _answer(relay, line)
 
     threading.Thread(target=answer_all, name="relay control", daemon=True).start()
-    return listening.close
+
+    def end() -> None:
+        listening.shutdown(socket.SHUT_RDWR)  # wakes who waits there
+        listening.close()
+
+    return end
 
 
 def _answer(relay: Relay, line: socket.socket) -> None:

@@ -48,7 +48,12 @@ def serve(script: str, wait: float, port: int = 0) -> tuple[int, Callable[[], No
             threading.Thread(target=_follow, args=(line, script, "<", pauses), daemon=True).start()
 
     threading.Thread(target=accept, name="dialogue", daemon=True).start()
-    return listening.getsockname()[1], listening.close
+
+    def end() -> None:
+        listening.shutdown(socket.SHUT_RDWR)  # wakes who waits there
+        listening.close()
+
+    return listening.getsockname()[1], end
 
 
 def talk(host: str, port: int, script: str, patience: float = 30.0) -> None:

@@ -61,6 +61,12 @@ class Session:
         return self.end - self.begin
 
     @property
+    def connected(self) -> int:
+        """How long it took from its first connect on: what a program needs to start is before that."""
+        first = self.chain[0] if self.chain else None
+        return self.length - (first.length if first is not None and first.kind == "client" else 0)
+
+    @property
     def round_trips(self) -> int:
         """How many round trips it waited for: the k of `k x RTT`."""
         return self.connects + self.turns
@@ -164,8 +170,13 @@ def _chain(connections: Sequence[Connection], begin: int, end: int) -> Iterator[
 
 def _cause(connection: Connection, answer: Message) -> Message | None:
     """Return the last message that the server had when it began to answer."""
-    before = [each for each in connection.messages if each.way == UP and each.due[0] <= answer.came[0]]
-    return max(before, key=lambda each: each.due[0], default=None)
+    found = None
+    for each in connection.messages:  # in the order in which they came
+        if each is answer:
+            break
+        if each.way == UP and each.due[0] <= answer.came[0]:
+            found = each
+    return found
 
 
 def _base(connection: Connection, left: int, answer: Message) -> int:

@@ -25,18 +25,21 @@ class Line:
     high: float
     intercept: float
 
-    def agrees(self, counted: float) -> bool:
-        """Whether the slope is what was counted, within 2 %."""
-        return abs(self.slope - counted) <= AGREES * max(1.0, counted)
+    def agrees(self, counted: float) -> bool | None:
+        """Whether the slope is what was counted, within 2 %; None where its interval leaves both open."""
+        room = AGREES * max(1.0, counted)
+        if abs(self.slope - counted) <= room:
+            return True
+        return None if self.low - room <= counted <= self.high + room else False
 
 
 def line(sessions: Sequence[Session]) -> Line | None:
     """Return the line through sessions at several distances; None where there are too few, or all at one distance.
 
-    Ordinary least squares with Student's t for the interval (Draper and Smith, Applied Regression Analysis, 1.4).
+    Their times are from their first connect on. Ordinary least squares with Student's t for the interval (Draper and Smith, Applied Regression Analysis, 1.4).
     """
     x = np.array([each.added for each in sessions], dtype=float)
-    y = np.array([each.length for each in sessions], dtype=float)
+    y = np.array([each.connected for each in sessions], dtype=float)
     n = len(x)
     if n < FEWEST or np.ptp(x) == 0:
         return None
