@@ -233,7 +233,7 @@ mod tests {
         let messages: Vec<_> = taken[0].messages.iter().map(|each| (each.way, each.came, each.bytes)).collect();
         assert_eq!(
             messages,
-            [(UP, [0, 500_000], 10), (UP, [2_000_000; 2], 1), (DOWN, [2_100_000; 2], 7), (UP, [2_200_000; 2], 1)]
+            [(UP, [20, 500_000], 10), (UP, [2_000_000; 2], 1), (DOWN, [2_100_000; 2], 7), (UP, [2_200_000; 2], 1)]
         );
         assert_eq!((taken[0].number, taken[0].accepted, taken[0].sent), (3, 10, 20));
         assert!(taken[0].closed > 0);

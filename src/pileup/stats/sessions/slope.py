@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +36,12 @@ class Line:
 def line(sessions: Sequence[Session]) -> Line | None:
     """Return the line through sessions at several distances; None where there are too few, or all at one distance.
 
-    Their times are from their first connect on. Ordinary least squares with Student's t for the interval (Draper and Smith, Applied Regression Analysis, 1.4).
+    Their times are from their first connect on, and only the quicker half at each distance counts: what disturbs a
+    session adds to its time. Ordinary least squares with Student's t for the interval (Draper and Smith, Applied Regression Analysis, 1.4).
     """
-    x = np.array([each.added for each in sessions], dtype=float)
-    y = np.array([each.connected for each in sessions], dtype=float)
+    quick = list(_quicker(sessions))
+    x = np.array([each.added for each in quick], dtype=float)
+    y = np.array([each.connected for each in quick], dtype=float)
     n = len(x)
     if n < FEWEST or np.ptp(x) == 0:
         return None
@@ -49,3 +51,9 @@ def line(sessions: Sequence[Session]) -> Line | None:
     residual = y - intercept - slope * x
     half = student.quantile(n - 2) * float(np.sqrt((residual**2).sum() / (n - 2) / spread))
     return Line(slope, slope - half, slope + half, intercept)
+
+
+def _quicker(sessions: Sequence[Session]) -> Iterator[Session]:
+    for added in sorted({each.added for each in sessions}):
+        found = sorted((each for each in sessions if each.added == added), key=lambda each: each.connected)
+        yield from found[: (len(found) + 1) // 2]
