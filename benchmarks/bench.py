@@ -27,6 +27,7 @@ KINDS = {
     "python": "python_calls",
     "batch": "batch",
     "workers": "workers",
+    "relay": "relay",
     "one-line": "one_line",
 }
 """Each benchmark and the module that takes it."""

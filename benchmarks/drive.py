@@ -158,6 +158,7 @@ def main() -> None:
         "memory_before": before, "memory": most, "window": tally.window(), "late_p50": tally.late.quantile(0.5),
         "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": len(tally.windows),
         "undisturbed": tally.undisturbed, "pid": os.getpid(), "service_mean": tally.service.mean,
+        "service_p50": tally.service.quantile(0.5), "service_p99": tally.service.quantile(0.99),
         "cpu": time.process_time() - cpu,
     }  # fmt: skip
     print(json.dumps(found))

@@ -52,7 +52,8 @@ LOCUST = Peer(
     "python3 -m venv benchmarks/peers/locust && benchmarks/peers/locust/bin/pip install locust && "
     "mkdir -p benchmarks/peers/bin && ln -s ../locust/bin/locust benchmarks/peers/bin/locust",
 )
-ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO, CURL, XROOTD, XRDCP)
+SOCAT = Peer("socat", ("-V",), "apt-get install socat")
+ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO, CURL, XROOTD, XRDCP, SOCAT)
 
 
 def here(*wanted: Peer) -> list[Peer]:

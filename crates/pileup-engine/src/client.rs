@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use pileup_pacer::clock;
 use pileup_record::Cause;
 
 use crate::content::{self, Object};
@@ -162,6 +163,9 @@ pub const EXPECT_WAIT: &str = "expect-wait";
 /// Name of the operation of a pause after a connection that could not be made.
 pub const RECONNECT_PAUSE: &str = "reconnect-pause";
 
+/// Name of the operation, of no length, that records that a redirect led past the relay before the target.
+pub const BESIDE_RELAY: &str = "beside-relay";
+
 /// Time in which a client waited although it could have sent something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnWait {
@@ -220,6 +224,12 @@ pub fn no_sum() -> Failure {
 }
 
 impl Act {
+    /// Records something that took no time, as an operation of this name and of no length.
+    pub fn noted(&mut self, what: &'static str) {
+        let time = clock::now();
+        self.own_waits.push(OwnWait { what, begun: time, ended: time });
+    }
+
     /// The total number of bytes that the operation has moved.
     pub fn moved(&mut self, total: u64) {
         self.bytes = total;

@@ -1,6 +1,7 @@
 //! Servers: the target's own, and those that it sends its clients to; what is sent to each of them, and how it is reached.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -67,6 +68,11 @@ impl Server {
         self.trust.is_some()
     }
 
+    /// Whether a relay before it is connected to.
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.host.is_relayed()
+    }
+
     /// The url of a path on it.
     pub(crate) fn url(&self, path: &str) -> String {
         let scheme = if self.trust.is_some() { "https" } else { "http" };
@@ -77,6 +83,8 @@ impl Server {
 /// All servers of a target.
 pub(crate) struct Servers {
     origin: Origin,
+    /// The relay before the target's own server.
+    via: Option<SocketAddr>,
     /// Headers that any server may have.
     common: HeaderMap,
     /// Headers for the target alone: those that a user has written, and the password.
@@ -116,6 +124,7 @@ impl Servers {
         }
         Ok(Self {
             origin: origin(address),
+            via: settings.via,
             common,
             own,
             token: auth::token(settings, address)?.map(Arc::new),
@@ -166,7 +175,7 @@ impl Servers {
         }
         Ok(Server {
             authority: address.authority.clone(),
-            host: Host::new(&address.host, address.port),
+            host: Host::through(&address.host, address.port, self.via.filter(|_| origin(address) == self.origin)),
             name: address.host.clone(),
             trust: if address.tls { Some(self.trust(confided, origin(address) == self.origin)?) } else { None },
             token: self.token.as_ref().filter(|_| confided && !headers.contains_key(AUTHORIZATION)).cloned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, LOCATION};
 use http::{HeaderMap, Method, StatusCode};
-use pileup_engine::client::{Act, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
+use pileup_engine::client::{Act, BESIDE_RELAY, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
 use pileup_net::stream::Rest;
 use pileup_pacer::clock::now;
 
@@ -127,6 +127,9 @@ impl Session {
             }
             hops += 1;
             (act.first_byte, act.sent) = (0, false);
+            if home.is_relayed() && !next.0.is_relayed() {
+                act.noted(BESIDE_RELAY);
+            }
             elsewhere = Some(next);
         }
     }

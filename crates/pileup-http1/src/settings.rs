@@ -1,5 +1,6 @@
 //! Settings of a target over HTTP.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -10,6 +11,8 @@ use serde::Deserialize;
 pub struct Settings {
     /// Where the objects are.
     pub url: String,
+    /// A relay that is connected to in the place of the url's server; none: the server itself.
+    pub via: Option<SocketAddr>,
     /// Whether a connection carries more than one request.
     #[serde(default = "yes")]
     pub keep_alive: bool,

@@ -50,13 +50,28 @@ pub struct Host {
     port: u16,
     /// Its addresses, asked for once: a name server must not be part of every figure.
     resolved: Mutex<Option<Arc<[SocketAddr]>>>,
+    /// Whether a relay before it is connected to instead.
+    relayed: bool,
 }
 
 impl Host {
     /// Of this name or address (IPv6 without brackets).
     #[must_use]
     pub fn new(name: &str, port: u16) -> Self {
-        Self { name: name.to_owned(), port, resolved: Mutex::new(None) }
+        Self::through(name, port, None)
+    }
+
+    /// The same, connected to through a relay at the address `via` where one is given: its name is not looked up then.
+    #[must_use]
+    pub fn through(name: &str, port: u16, via: Option<SocketAddr>) -> Self {
+        let resolved = Mutex::new(via.map(|address| Arc::from([address])));
+        Self { name: name.to_owned(), port, resolved, relayed: via.is_some() }
+    }
+
+    /// Whether a relay before it is connected to.
+    #[must_use]
+    pub fn is_relayed(&self) -> bool {
+        self.relayed
     }
 
     /// Its addresses, at least one.
@@ -90,6 +105,9 @@ impl Host {
                 Ok(stream) => return Ok(stream),
                 Err(why) => last = why,
             }
+        }
+        if self.relayed {
+            last.words = format!("the relay before the target: {}", last.words);
         }
         Err(last)
     }
@@ -135,6 +153,19 @@ mod tests {
         let refused =
             NoConnection { number: Some(libc::ECONNREFUSED), ..NoConnection::unreachable("connection refused") };
         assert_eq!(of(Host::new("127.0.0.1", free)), Err(refused));
+    }
+
+    #[test]
+    fn a_relay_is_connected_to_in_the_place_of_a_host_and_named() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let of = |host: Host| runtime.block_on(async move { host.connect(0).await.map(|stream| stream.peer_addr()) });
+        let relay = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = relay.local_addr().unwrap();
+        let host = || Host::through("no-such-host.invalid", 1094, Some(address));
+        assert_eq!(of(host()).unwrap().unwrap(), address);
+        assert!(host().is_relayed() && !Host::new("x", 1).is_relayed());
+        drop(relay);
+        assert_eq!(of(host()).unwrap_err().words, "the relay before the target: connection refused");
     }
 
     #[test]

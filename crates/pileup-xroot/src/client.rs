@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pileup_engine::client::{Act, Failure};
+use pileup_engine::client::{Act, BESIDE_RELAY, Failure};
 use pileup_net::stream::Rest;
 
 use crate::error::Trouble;
@@ -154,6 +154,9 @@ impl XrootClient {
                         return Err(Trouble::failed(format!("redirected more than {HOPS} times")));
                     }
                     place = self.target.place(&to);
+                    if place.is_some() && self.target.is_relayed() {
+                        act.noted(BESIDE_RELAY);
+                    }
                     opaque = to.opaque;
                 }
                 Err(trouble) => {

@@ -79,7 +79,7 @@ impl Session {
     /// Connect and log in: at home, or at the place of a redirect. Clients with different numbers begin with different addresses.
     pub(crate) async fn connect(target: &Target, place: Option<&Place>, client: u32) -> Result<Self, Trouble> {
         let tcp = target.connect(place, client).await?;
-        let near = tcp.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback());
+        let near = target.is_near(place, &tcp);
         let wants = target.wants_tls(place, near);
         let wire = Wire::new(Stream::Plain(tcp));
         let mut session = Self {

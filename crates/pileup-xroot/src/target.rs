@@ -1,10 +1,11 @@
 //! What all clients of a target have in common: its settings, where it is, whom it trusts, its token.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pileup_net::Unusable;
-use pileup_net::route::{Host, NoConnection};
+use pileup_net::route::{Host, NoConnection, is_loopback};
 use pileup_net::tls::{Files, Trust};
 use pileup_net::token::Token;
 use serde::Deserialize;
@@ -20,6 +21,8 @@ use crate::frame::{self, Redirect};
 struct Settings {
     /// Where the objects are.
     url: String,
+    /// A relay that is connected to in the place of the url's server; none: the server itself.
+    via: Option<SocketAddr>,
     /// Bearer token.
     token: Option<String>,
     /// File with the bearer token, read again when it changes.
@@ -86,7 +89,7 @@ impl Target {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub(crate) fn new(settings: &str) -> Result<Self, Unusable> {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-            let expected = "url, token, token_file, ca, certificate_sha256, insecure, user, keep_alive, page_checksums, read_ahead, reconnect_pause";
+            let expected = "url, via, token, token_file, ca, certificate_sha256, insecure, user, keep_alive, page_checksums, read_ahead, reconnect_pause";
             Unusable::new(format!("settings of an xroot target: {error}"), expected, "correct the target")
         })?;
         let address = Address::parse(&settings.url)?;
@@ -104,7 +107,7 @@ impl Target {
             return Err(Unusable::new("the user name is not plain", "letters, digits, - _ .", "correct it"));
         }
         let target = Self {
-            home: Host::new(&address.host, address.port),
+            home: Host::through(&address.host, address.port, settings.via),
             ca: settings.ca,
             pinned: settings.certificate_sha256,
             insecure: settings.insecure,
@@ -144,6 +147,19 @@ impl Target {
             None => self.home.connect(client).await,
             Some(place) => Host::new(&place.host, place.port).connect(client).await,
         }
+    }
+
+    /// Whether a relay before the server of the url is connected to.
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.home.is_relayed()
+    }
+
+    /// Whether what is said there stays within this machine: by the address of the other end, by the name of a host behind a relay.
+    pub(crate) fn is_near(&self, place: Option<&Place>, tcp: &TcpStream) -> bool {
+        if place.is_none() && self.home.is_relayed() {
+            return is_loopback(&self.address.host);
+        }
+        tcp.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
     }
 
     /// The name of the host there.

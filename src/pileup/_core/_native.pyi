@@ -346,6 +346,27 @@ class PracticeIssuer:
     def stop(self) -> None:
         """Answer what is under way, write the log out and end."""
 
+@final
+class Relay:
+    """A TCP relay with a path of known latency and bandwidth, running in a thread of its own once it is made."""
+
+    def __new__(cls, settings: str) -> Self:
+        """`settings` is JSON (model/path.py). ValueError names a wrong one, OSError a port or an unknown name."""
+    @property
+    def port(self) -> int: ...
+    def change(self, path: str) -> None:
+        """Take another path (JSON) from now on, on open connections, too. ValueError names what is wrong with it."""
+    def counts(self) -> str:
+        """What has gone through so far, as JSON: connections, open, refused, resets, half_open, bytes, messages, turns;
+        bytes and messages each way.
+        """
+    def trace(self, open: bool = False) -> str:
+        """Connections that have ended since the last call, as JSON (crates/pileup-relay/src/trace.rs), where the
+        settings say `trace`; with `open` copies of the others. Times in ns since the epoch.
+        """
+    def stop(self) -> None:
+        """Reset what is open and end."""
+
 def content(seed: int, number: int, offset: int, length: int) -> bytes:
     """The known content of object `number` (docs/engine.md), for tests and Python clients."""
 

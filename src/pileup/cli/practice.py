@@ -177,6 +177,49 @@ def issuer(settings: str, **given: Any) -> None:
     _serve("issuer", PracticeIssuer, _wanted(IssuerSettings, settings, given))
 
 
+@command.command(
+    "dialogue",
+    cls=Command,
+    examples=[
+        ("a server for `pileup trace`", "pileup practice dialogue --port 4711 &"),
+        ("its round trips, counted", "pileup trace 127.0.0.1:4711 -- pileup practice dialogue --talk {address}"),
+    ],
+    page="distance.md",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on 127.0.0.1; 0 takes a free one.")
+@click.option("--script", help="Who speaks when: > to the server, < back.  [default: 8 there, 6 back]")
+@click.option("--wait", default="1.6 s", show_default=True, metavar="TIME", help="Time before the third answer.")
+@click.option("--talk", metavar="HOST:PORT", help="Be the client of such a server once, and end.")
+def dialogue(port: int, script: str | None, wait: str, talk: str | None) -> None:
+    """Serve a dialogue of known round trips and a known wait, for `pileup trace`.
+
+    Prints its address when it answers; ends on Ctrl-C or SIGTERM.
+    """
+    from pileup.cli.relay import address
+    from pileup.model.errors import UsageError
+    from pileup.model.units import parse
+    from pileup.run.tracing import dialogue as practice
+
+    try:
+        followed = practice.words(script or practice.SCRIPT)
+        seconds = float(parse(wait, "time")) / 1e9
+        if seconds < 0:
+            raise ValueError(f"--wait {wait} is negative; expected a time of 0 or more")
+    except ValueError as problem:
+        raise UsageError(str(problem)) from problem
+    if talk is not None:
+        practice.talk(*address(talk, "--talk"), followed)
+        return
+    with asked_to_end() as asked:
+        try:
+            there, end = practice.serve(followed, seconds, port)
+        except OSError as problem:
+            raise UsageError(f"port {port} of 127.0.0.1: {problem.strerror}", "a free port", "0 takes one") from problem
+        echo(f"pileup practice dialogue ready at 127.0.0.1:{there}")
+        asked.recv(1)
+        end()
+
+
 def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object]) -> SettingsModel:
     """Join the mapping of all settings and the options that were given; these win."""
     from pileup.cli.common import parse_mapping, validated
@@ -192,7 +235,7 @@ def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object])
 
 def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    with _asked_to_end() as asked:
+    with asked_to_end() as asked:
         server = kind(json.dumps(wanted.to_native()))
         scheme = "https" if wanted.tls else "http"
         echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
@@ -201,7 +244,7 @@ def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSetti
 
 
 @contextmanager
-def _asked_to_end() -> Iterator[socket.socket]:
+def asked_to_end() -> Iterator[socket.socket]:
     """Yield a socket with something to be read once Ctrl-C or SIGTERM has come.
 
     The signal itself writes there. A handler in Python may come too late: of a signal just before the main thread

@@ -18,6 +18,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "bench": Entry("pileup.cli.bench", "Measure one operation of the system at a URL"),
         "run": Entry("pileup.cli.run", "Run a suite and judge it"),
         "try": Entry("pileup.cli.try_out", "Run one iteration of a test in the foreground"),
+        "trace": Entry("pileup.cli.trace.command", "Count the round trips of a session"),
         "watch": Entry("pileup.cli.watch", "Show the screen of a run that goes on"),
         "resume": Entry("pileup.cli.resume", "Go on with a run that was stopped or crashed"),
     },
@@ -40,6 +41,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     },
     "Practice and maintenance": {
         "practice": Entry("pileup.cli.practice", "Start a server whose behaviour is known"),
+        "relay": Entry("pileup.cli.relay", "Put a distance before any TCP server"),
         "clean": Entry("pileup.cli.clean", "Clean up after a run"),
         "help": Entry("pileup.cli.help", "Explain a command or a topic"),
         "completion": Entry("pileup.cli.completion", "Print completion for bash, zsh or fish"),
@@ -62,5 +64,5 @@ TOPICS = {
 }
 """Topic of `pileup help` -> what it is about."""
 
-LATER = ("relay", "trace", "push", "pull", "history", "serve", "probe")
+LATER = ("push", "pull", "history", "serve", "probe")
 """Commands of later parts."""

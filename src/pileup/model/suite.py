@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from pileup.model.criterion import Confidence, CriterionSpec
+from pileup.model.distance import Distance
 from pileup.model.law import TimeLaw
 from pileup.model.loads.load import Load
 from pileup.model.precision import Until
@@ -169,7 +170,9 @@ class TargetSpec(Part):
     settings: dict[Name, SettingSpec] = Field(
         default_factory=dict, description="how a scan may change a server that pileup did not launch"
     )
-    path: Any = not_yet("reach the target through a relay with latency and bandwidth")
+    path: Distance | None = Field(
+        None, description="reach it through a relay with latency, bandwidth and faults; the url stays as it is"
+    )
 
 
 class Environment(Part):
@@ -472,11 +475,11 @@ class Suite(Part):
     )
     scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
-        description="what to vary, each with its values: a variable, TARGET.setting, TEST.option, TEST.load.word, "
-        "TEST.target, TEST.places, options.option (options.target: of all tests that name none), `places` or "
-        "`environment` (of all tests that do not say their own); every combination is a point. `together` has rows of "
-        "parameters that are varied together: [{n: 1, size: 1 GiB}, {n: 2, size: 2 GiB}]; of several groups a list "
-        "of such lists",
+        description="what to vary, each with its values: a variable, TARGET.setting, TARGET.path.word, TEST.option, "
+        "TEST.load.word, TEST.target, TEST.places, options.option (options.target: of all tests that name none), "
+        "`places` or `environment` (of all tests that do not say their own); every combination is a point. `together` "
+        "has rows of parameters that are varied together: [{n: 1, size: 1 GiB}, {n: 2, size: 2 GiB}]; of several "
+        "groups a list of such lists",
         json_schema_extra={"properties": {TOGETHER: _ROWS}},
     )
     repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")

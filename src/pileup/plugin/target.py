@@ -46,6 +46,11 @@ class Target:
     ambiguous: ClassVar[tuple[type[BaseException], ...]] = ()
     """Exceptions that mean that no answer came, so it may have happened; TimeoutError need not be listed."""
 
+    relayed: ClassVar[bool] = False
+    """Whether its clients connect to `via` where there is one: only then a suite may give it a `path`."""
+    via: str = ""
+    """Address (HOST:PORT) of a relay to connect to in the place of `endpoint`; empty: there is none."""
+
     folder: Path | None = None
     """Folder of the server that pileup launched, `{folder}` of its launcher; None for other servers, and in other
     processes and on other hosts than that of the run.
@@ -75,6 +80,20 @@ class Target:
         Raises ValueError for a setting that is unknown or out of bounds.
         """
         return None
+
+    def endpoint(self) -> tuple[str, int]:
+        """Return host and port of the server of the url: where a relay before it leads. For kinds that are `relayed`.
+
+        Raises TargetError for a url that is not valid.
+        """
+        raise NotImplementedError
+
+    def reach(self) -> tuple[str, int]:
+        """Return host and port that a client has to connect to: of the relay where there is one, else the endpoint."""
+        if not self.via:
+            return self.endpoint()
+        host, _, port = self.via.rpartition(":")
+        return host.strip("[]"), int(port)
 
     def client(self) -> ClientSpec | None:
         """Return the protocol of the engine for this target, and its settings; None: the engine cannot speak to it.

@@ -111,11 +111,14 @@ class CaseRun:
                 return UNAVAILABLE, problem
         self._delay()
         try:
-            return self._press()
+            outcome, reason = self._press()
         except CalledOff as problem:
             return NOT_RUN, str(problem)
         except (PileupError, ValueError, OSError) as mistake:
-            return ERROR, str(mistake)
+            outcome, reason = ERROR, str(mistake)
+        if outcome != PASSED and (ended := self._relay_ended()):
+            return ERROR, ended
+        return outcome, reason
 
     def clean_up(self) -> None:
         """Remove what the case has made, when the suite says so; a run that ends at once leaves it."""
@@ -254,6 +257,10 @@ class CaseRun:
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, str(ending)) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
+
+    def _relay_ended(self) -> str:
+        """Return that the relay before a target of this case has ended; empty when none has."""
+        return next(filter(None, map(self._live.targets.relays.problem, self.case.test.aims)), "")
 
     def _tell_starts(self, digest: str) -> None:
         def told(entry: CaseEntry) -> CaseEntry:

@@ -163,7 +163,13 @@ class Runner:
             finally:
                 self._guarded(partial(audits.at_end, live.serve))
         finally:
-            ends = [faults.close, settings.restore_all, monitors.rest, *([fleets.close] if fleets is not None else [])]
+            ends = [
+                targets.relays.close,
+                faults.close,
+                settings.restore_all,
+                monitors.rest,
+                *([fleets.close] if fleets is not None else []),
+            ]
             for end in (*ends, supervisor.end_all, monitors.stop, targets.close, targets.caller.close):
                 self._guarded(end)
             book.update(lambda run: replace(run, fault_problems=tuple(faults.problems)))

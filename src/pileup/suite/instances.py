@@ -167,7 +167,10 @@ def places_that_differ(plan: Plan, case: Case) -> range:
 def make_target(plan: Plan, name: str, url: str) -> Target:
     """Return the target of that name at an address, which the plan need not know (launched, scratch)."""
     spec = plan.suite.targets[name]
-    return class_of_target(spec.kind, Path(plan.folder))(url, spec.credentials, **spec.options)
+    target = class_of_target(spec.kind, Path(plan.folder))(url, spec.credentials, **spec.options)
+    if spec.path is not None:
+        target.via = spec.path.at or ""
+    return target
 
 
 def make_launcher(plan: Plan, name: str, folder: Path) -> Launcher | None:

@@ -72,9 +72,15 @@ def axis_of(
         kind = "load" if word.startswith("load.") and word.count(".") == 1 else "option"
     elif owner in targets:
         kind = "setting"
-    if kind != "load" and "." in word:
+    if kind != "load" and "." in word and not (kind == "setting" and of_path(word)):
         kind = "unknown"
     return Axis(name, kind, owner, word.removeprefix("load.") if kind == "load" else word, values)
+
+
+def of_path(setting: str) -> str:
+    """Return which word of a target's `path` a setting is: `latency` of `path.latency`; empty for any other."""
+    owner, _, word = setting.partition(".")
+    return word if owner == "path" and "." not in word else ""
 
 
 def _alone(name: str, variables: Collection[str]) -> Kind:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
+from typing import ClassVar, TypedDict
 
 from pileup.builtin.credentials.identity import Identity
 from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint
-from pileup.plugin import Duration, Target, option
+from pileup.plugin import Duration, Target, TargetError, option
+
+
+class Route(TypedDict, total=False):
+    """Where a client of the engine connects."""
+
+    via: str
 
 
 class ConnectedTarget(Target):
     """What all such targets can be told of their connections, and of the servers at the other end."""
+
+    relayed: ClassVar[bool] = True
 
     reconnect_pause: Duration = option(
         10**9,
@@ -34,6 +44,17 @@ class ConnectedTarget(Target):
     def believing(self, who: Identity) -> Identity:
         """Return who pileup is, with the servers that it believes."""
         return replace(who, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def route(self) -> Route:
+        """Return where the engine's client connects: left out, to the server of the url. By address, not by name."""
+        if not self.via:
+            return {}
+        host, port = self.reach()
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4]
+        except OSError as problem:
+            raise TargetError(f"the relay {self.via} is not found: {problem.strerror}", "an address") from problem
+        return {"via": f"[{found[0]}]:{port}" if ":" in str(found[0]) else f"{found[0]}:{port}"}
 
     def remarks(self) -> list[str]:
         """Warn that nobody knows who the server is."""

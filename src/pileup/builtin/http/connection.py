@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from pileup.builtin.credentials.identity import Identity
 from pileup.builtin.credentials.server_certificates import Untrusted, compare, described, shown, unverified
@@ -144,13 +145,17 @@ class Connections:
         patience: float,
         *,
         prompt: bool = False,
+        reach: tuple[str, int] | None = None,
     ) -> None:
-        """`patience` in seconds; `prompt` lets the kernel acknowledge an answer's beginning at once.
+        """`patience` in seconds; `reach` is where to connect to, where that is not the place itself.
+
+        `prompt` lets the kernel acknowledge an answer's beginning at once.
 
         A server that writes head and body apart, with Nagle's algorithm, else waits 40 ms for that in each answer.
         """
         self._location = location
         self._identity = identity
+        self._reach = reach or (location.host, location.port)
         self._prompt = prompt
         self._headers = {"User-Agent": "pileup", **headers, **identity.headers()}
         self._token = identity.source()
@@ -296,8 +301,14 @@ class Connections:
     def _made(self, tls: ssl.SSLContext | None) -> http.client.HTTPConnection:
         host, port = self._location.host, self._location.port
         if tls is None:
-            return BearerConnection(host, port, timeout=self._patience)
-        return BearerTlsConnection(host, port, timeout=self._patience, context=tls)
+            made: http.client.HTTPConnection = BearerConnection(host, port, timeout=self._patience)
+        else:
+            made = BearerTlsConnection(host, port, timeout=self._patience, context=tls)
+        made._create_connection = self._route  # type: ignore[attr-defined]  # the library's own seam, below Host and TLS names
+        return made
+
+    def _route(self, _address: tuple[str, int], *how: Any) -> socket.socket:
+        return socket.create_connection(self._reach, *how)
 
     def _stranger(self) -> str:
         """Return whose certificate it is that is not trusted: a second look, which tells the server nothing."""

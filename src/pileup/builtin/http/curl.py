@@ -49,6 +49,7 @@ class HttpSettings(EngineIdentity, total=False):
     """What a client of HTTP is reported, the engine's and curl alike. Holds secrets."""
 
     url: Required[str]
+    via: str
     keep_alive: bool
     resume: bool
     redirects: int
@@ -77,6 +78,9 @@ class Curl(ProgramClient):
         self._total: int | None = None
         """Size of the object that is being read, where the last answer has told it."""
         self._always = [*ALWAYS, *_who(settings)]
+        if via := settings.get("via"):
+            host = f"[{self._where.host}]" if ":" in self._where.host else self._where.host
+            self._always.append(_line("connect-to", f"{host}:{self._where.port}:{via}"))
         self._always += [_line("header", f"{name}: {value}") for name, value in settings.get("headers", ())]
         if settings.get("expect") == "never":
             self._always.append(_line("header", "Expect:"))

@@ -77,6 +77,10 @@ class HttpTarget(ConnectedTarget):
         """Refuse what is not a url of an HTTP server."""
         locate(url)
 
+    def endpoint(self) -> tuple[str, int]:
+        """Return host and port of the url."""
+        return self.location.host, self.location.port
+
     @property
     def location(self) -> Location:
         """The url, taken apart. Raises TargetError for one that is not valid."""
@@ -100,6 +104,7 @@ class HttpTarget(ConnectedTarget):
     def _settings(self) -> HttpSettings:
         return {
             "url": self.location.url,
+            **self.route(),
             "keep_alive": self.keep_alive,
             "resume": self.resume,
             "redirects": self.redirects,
@@ -133,7 +138,10 @@ class HttpTarget(ConnectedTarget):
     @cached_property
     def connections(self) -> Connections:
         """Connections for Python tests, one for each thread."""
-        return Connections(self.location, self.identity, self._headers(), self.patience / 1e9)
+        return self._connections(self.patience)
+
+    def _connections(self, patience: int) -> Connections:
+        return Connections(self.location, self.identity, self._headers(), patience / 1e9, reach=self.reach())
 
     def probe(self) -> str:
         """Ask for the headers of the url; any answer will do, be it an error."""
@@ -142,7 +150,7 @@ class HttpTarget(ConnectedTarget):
 
     def _look(self, method: str) -> http.client.HTTPResponse:
         """Send one request without a body and return the answer. Raises TargetError when none comes in time."""
-        first = Connections(self.location, self.identity, self._headers(), self.first_answer / 1e9)
+        first = self._connections(self.first_answer)
         try:
             answer = first.send(method, "").head
             if answer.status == BAD_REQUEST:  # so nginx and Apache answer what is not TLS
@@ -166,7 +174,7 @@ class HttpTarget(ConnectedTarget):
     def _look_for_tls(self) -> None:
         """Raise TargetError where the url is without TLS, and the server expects it."""
         where = self.location
-        if where.scheme == "http" and speaks_tls(where.host, where.port, self.first_answer / 1e9):
+        if where.scheme == "http" and speaks_tls(*self.reach(), self.first_answer / 1e9):
             raise TargetError(
                 f"{self.url}: the server speaks TLS on this port, and the url is without",
                 "a url that begins with https:// or davs://",

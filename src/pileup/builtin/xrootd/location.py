@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Required, TypedDict
 from urllib.parse import urlsplit
 
@@ -32,6 +32,11 @@ class Place:
         host = f"[{self.host}]" if ":" in self.host else self.host
         whose, asked = f"{self.user}@" if self.user else "", f"?{self.opaque}" if self.opaque else ""
         return f"{'roots' if self.tls else 'root'}://{whose}{host}:{self.port}/{self.path or '/'}{asked}"
+
+    def through(self, via: str) -> Place:
+        """Return the same at the address of a relay before it: for clients that connect to what their url says."""
+        host, _, port = via.rpartition(":")
+        return replace(self, host=host.strip("[]"), port=int(port))
 
     @property
     def near(self) -> bool:
@@ -65,6 +70,8 @@ class ClientSettings(TypedDict, total=False):
     """What a client of XRootD is reported, the engine's and the official ones alike. Holds secrets."""
 
     url: Required[str]
+    via: str
+    """Address (HOST:PORT) of a relay to connect to in the place of the url's server."""
     keep_alive: bool
     page_checksums: bool
     reconnect_pause: int

@@ -86,6 +86,10 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         """Refuse what is not a url of an XRootD server."""
         place_of(url)
 
+    def endpoint(self) -> tuple[str, int]:
+        """Return host and port of the url."""
+        return self.place.host, self.place.port
+
     @property
     def place(self) -> Place:
         """The url, taken apart. Raises TargetError for one that is not valid."""
@@ -121,6 +125,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         known = {word: each for word, each in who.items() if word in NATIVE}
         settings: ClientSettings = {
             "url": self.place.url,
+            **self.route(),
             "keep_alive": self.keep_alive,
             "page_checksums": self.page_checksums,
             "reconnect_pause": self.reconnect_pause,
@@ -154,6 +159,14 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                 "a url that begins with roots://",
             )
         settings = self._settings()
+        if self.via:
+            if place.tls and not place.near:
+                raise TargetError(
+                    f"`client: {self.client_}` over TLS takes no relay: the certificate is for {place.host}",
+                    "`client: native`, or no `path`",
+                )
+            del settings["via"]
+            settings["url"] = place.through(self.via).url
         if self.credentials.proxy is not None and who.certificate is not None:
             settings["proxy"] = who.certificate
         return settings
@@ -208,7 +221,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             return TargetError(told, "the url of an existing folder", "correct the url")
         place = self.place
         silent = isinstance(problem.__cause__, TimeoutError)
-        if not (place.tls or silent) and speaks_tls(place.host, place.port, self.first_answer / 1e9):
+        if not (place.tls or silent) and speaks_tls(*self.reach(), self.first_answer / 1e9):
             told = f"{self.url}: the server speaks TLS on this port, not xroot"
             return TargetError(told, "a port of XRootD", "is https:// or davs:// meant?")
         hint = "is it up, is the url right?"

@@ -18,6 +18,7 @@ from pileup.model.program import Keys
 from pileup.model.suite import Credentials, IssuerSpec
 from pileup.plugin import Target
 from pileup.record import RunFolder
+from pileup.run.relays.relays import Relays
 from pileup.run.servers import scratch
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.targets.asking import asked, probe
@@ -41,6 +42,8 @@ class Targets:
         """Issuers first: others need their tokens to be opened."""
         self._issuers: dict[str, IssuerSpec] = {}
         """Target -> who gives pileup its tokens there, where that is another target, by its address."""
+        self.relays = Relays(folder, supervisor, plan.suite.seed)
+        """Those before targets with a `path`."""
         self._open: dict[str, Target] = {}
         self._problems: dict[str, str] = {}
         self._scratch: list[tuple[Path, int]] = []
@@ -138,10 +141,11 @@ class Targets:
         entry = TargetEntry(name, spec.kind, spec.url or "", spec.launch is not None, spec.url is None)
         try:
             entry = replace(entry, url=spec.url or self._make_url(name))
+            relayed = self._relay(name, entry.url)
             target = self._make(name, entry.url)
             entry = replace(entry, about=self.caller.call(partial(probe, name, target)))
             with asked(name, "remarks", "a list of texts"):
-                entry = replace(entry, remarks=tuple(target.remarks()))
+                entry = replace(entry, remarks=(*relayed, *target.remarks()))
             self._open[name] = target
             for remark in entry.remarks:
                 self._folder.event("target", f"target {name}: {remark}")
@@ -150,6 +154,24 @@ class Targets:
             entry = replace(entry, about=f"unavailable: {problem}")
             self._folder.event("target", f"target {name} is unavailable: {problem}")
         return entry
+
+    def _relay(self, name: str, url: str) -> tuple[str, ...]:
+        """Start the relay before a target with a `path`, and have clients connect to it; return what to say of it."""
+        path = self._plan.suite.targets[name].path
+        if path is None:
+            return ()
+        if path.at is None:
+            with asked(name, "endpoint", "host and port of its server"):
+                to = self._make(name, url).endpoint()
+            at = self.relays.open(name, path, to)
+            self._change(name, path=path.model_copy(update={"at": at}))
+        return (self.relays.remark(name, path),)
+
+    def _change(self, name: str, **words: object) -> None:
+        """Put something that is known now into what the plan says of a target."""
+        spec = self._plan.suite.targets[name].model_copy(update=words)
+        targets = {**self._plan.suite.targets, name: spec}
+        self._plan = replace(self._plan, suite=self._plan.suite.model_copy(update={"targets": targets}))
 
     def _make(self, name: str, url: str) -> Target:
         """Return a target, which knows the folder of the server that was launched for it."""
@@ -179,9 +201,7 @@ class Targets:
     def _know(self, name: str, credentials: Credentials) -> None:
         if issuer := self._issuers.get(name):
             credentials = credentials.model_copy(update={"issuer": issuer})
-        spec = self._plan.suite.targets[name].model_copy(update={"credentials": credentials})
-        targets = {**self._plan.suite.targets, name: spec}
-        self._plan = replace(self._plan, suite=self._plan.suite.model_copy(update={"targets": targets}))
+        self._change(name, credentials=credentials)
 
     def _make_url(self, name: str) -> str:
         """Start the target's private server, or give it a folder of its own where its kind lives in one."""

@@ -24,6 +24,7 @@ from pileup.run.targets.asking import asked, probe
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.setting_changers import NAP, Changer, changer_of, text_of
 from pileup.suite import instances
+from pileup.suite.scan import of_path
 
 HEALTHY_WITHIN = 60 * 10**9
 """Time in which a target that pileup started again must answer its kind's probe, ns."""
@@ -53,11 +54,14 @@ class Settings:
         """
         if problem := self._targets.problem(target):
             raise TargetError(problem)
-        by_launch = self._by_launch(target, values)
+        path = {word: value for name, value in values.items() if (word := of_path(name))}
+        by_launch = self._by_launch(target, {name: value for name, value in values.items() if not of_path(name)})
         if by_launch:
             self._relaunch(target, by_launch)
+        if path:
+            self._targets.relays.change(target, path)
         for name, value in values.items():
-            if name not in by_launch:
+            if name not in by_launch and not of_path(name):
                 self._change_one(target, name, text_of(value))
 
     def _by_launch(self, target: str, values: dict[str, object]) -> dict[str, object]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pileup.model.own_waits import EXPECT_WAIT, RECONNECT_PAUSE
-from pileup.model.units import format_count, format_range, format_time
+from pileup.model.own_waits import BESIDE_RELAY, EXPECT_WAIT, RECONNECT_PAUSE
+from pileup.model.units import counted, format_count, format_range, format_time
 from pileup.record.tally import Tally
 from pileup.stats.frames.totals import Measured
 
@@ -28,6 +28,11 @@ def own_words(measured: Measured) -> list[str]:
         found.append(
             f"after refused connections clients paused {_lengths(tally)}, {format_count(tally.ended)} times "
             f"(operation `{RECONNECT_PAUSE}`; set by the target's option `reconnect_pause`)"
+        )
+    for tally in measured.named(BESIDE_RELAY):
+        found.append(
+            f"{counted(tally.ended, 'redirect')} led to servers past the relay of `path` (operation `{BESIDE_RELAY}`): "
+            "what they answered came without its latency"
         )
     return found
 

@@ -9,6 +9,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from pileup.model.criterion import CriterionSpec
+from pileup.model.distance import Distance
 from pileup.model.loads.load import Load
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import TOGETHER, TargetSpec, TestSpec
@@ -31,12 +32,13 @@ from pileup.suite.scan import (
     aims,
     axis_of,
     factors_of,
+    of_path,
     text_of,
 )
 
 NAMING = (
-    "TARGET.setting, TEST.option, TEST.load.word, TEST.target, TEST.places, options.option, `places`, `environment` or "
-    "a variable"
+    "TARGET.setting, TARGET.path.word, TEST.option, TEST.load.word, TEST.target, TEST.places, options.option, "
+    "`places`, `environment` or a variable"
 )
 ALONE = "a variable of the suite, `places`, `environment`, or names joined by dots, e.g. se.threads"
 
@@ -86,12 +88,10 @@ class ScanRules:
         self._check_values(axis, node)
 
     def _tell_unknown(self, axis: Axis, at: Position, owners: list[str], alone: list[str]) -> None:
-        owner, dot, word = axis.name.partition(".")
+        owner, dot, _ = axis.name.partition(".")
         told = f"a scan over {shown(axis.name)}, which is nothing of this suite"
         if not dot:
             self._problems.add(at, told, near(axis.name, alone, ALONE))
-        elif word.partition(".")[0] == "path" and owner in self._draft.names("targets"):
-            self._problems.add(at, f"`path` is reserved: not yet built ({shown(axis.name)})", "the suite without it")
         else:
             self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
 
@@ -190,6 +190,9 @@ class ScanRules:
         target = self._draft.targets.get(axis.owner)
         if target is None:
             return
+        if of_path(axis.word):
+            self._check_path(axis, node, target)
+            return
         for item in node.items:
             if not isinstance(item, Scalar) and target.spec.launch is None:
                 self._problems.add(
@@ -207,6 +210,29 @@ class ScanRules:
             at = self._node.keys.get(axis.name, node.at)
             told = f"target {shown(axis.owner)} has no setting {shown(axis.word)}"
             self._problems.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
+
+    def _check_path(self, axis: Axis, node: Sequence, target: BoundPart[TargetSpec]) -> None:
+        """Check each value in the place of that word of the target's path."""
+        word, at = of_path(axis.word), self._node.keys.get(axis.name, node.at)
+        known = [name for name in fields_of(Distance) if name != "at"]
+        if word not in known:
+            self._problems.add(at, f"a `path` has no word {shown(word)} to vary", near(word, known))
+            return
+        if target.spec.path is not None and target.spec.path.at is not None:
+            self._problems.add(at, f"{shown(axis.name)} varies a relay that runs already", "`path` without `at`")
+            return
+        if target.spec.path is None:
+            told = f"{shown(axis.name)} is varied, and target {shown(axis.owner)} has no `path`"
+            self._problems.add(at, told, "a `path` with what stays the same, e.g. `path: {latency: 0 ms}`")
+            return
+        given = target.node.entries.get("path")
+        own = dict(given.entries) if isinstance(given, Mapping) else {}
+        for item in node.items:
+            one = Mapping({**own, word: item}, item.at, {word: item.at})
+            try:
+                Distance.model_validate(plain(one))
+            except ValidationError as problem:
+                report(problem, one, Distance, self._problems)
 
     def _settings_of(self, spec: TargetSpec) -> dict[str, tuple[str, ...]]:
         """Return the settings that a kind of target can change by itself, with their values."""

@@ -53,6 +53,7 @@ class TargetRules:
             self._plugins.check_options(cls, options, target.node.at)
             self._check_launch(target, cls)
             self._check_disk(name, target, cls)
+            self._check_path(name, target, cls)
 
     def _check_address(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         spec, node = target.spec, target.node
@@ -132,6 +133,22 @@ class TargetRules:
             if launcher is not None and not launcher.disk:
                 told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"
                 self._problems.add(at, told, "a kind that has one, or no `disk`")
+
+    def _check_path(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
+        """A relay is for what is reached by a connection that can go elsewhere than the url says."""
+        path, suite = target.spec.path, self._draft.suite
+        if path is None:
+            return
+        at = target.node.keys.get("path", target.node.at)
+        if cls.relayed and suite and suite.places.ssh and path.at is None:
+            told = (
+                f"target {shown(name)} has a `path`, whose relay is on this machine, and the places are on other hosts"
+            )
+            self._problems.add(at, told, "`path: {at: HOST:PORT}` of a relay that they reach", "`pileup relay` is one")
+        if cls.relayed:
+            return
+        told = f"target {shown(name)} has a `path`, and kind {shown(target.spec.kind)} has no connection to relay"
+        self._problems.add(at, told, "a target over http, https or root, or no `path`")
 
     def check_target_of(self, test: BoundPart[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""

@@ -1,0 +1,250 @@
+//! One way of a connection: pieces come in, wait for their time, and go out in the order in which they came.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::Shutdown;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use pileup_pacer::clock::now;
+use socket2::SockRef;
+use tokio::net::TcpStream;
+
+use crate::link::piece;
+use crate::local::{Local, PIECE};
+use crate::path::Path;
+use crate::trace::Note;
+
+/// Pieces taken in before others get their turn.
+const TURNS: usize = 8;
+
+/// Why a connection ends before both of its ways do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// An end has reset it.
+    Broken,
+    /// As many bytes have passed as were to pass.
+    Mark,
+}
+
+/// Something on its way.
+struct Piece {
+    /// When it is there.
+    due: i64,
+    /// What: bytes, and how many of them are out; or the end of the stream.
+    what: What,
+}
+
+enum What {
+    Bytes(Box<[u8]>, usize),
+    End,
+    Reset,
+}
+
+/// What a way waits for.
+enum Event {
+    /// The first piece is due.
+    Due,
+    /// More can be read.
+    Readable,
+    /// More can be written.
+    Writable,
+    /// The line takes more.
+    Free,
+}
+
+/// One way of a connection.
+pub(crate) struct Flow {
+    here: Rc<Local>,
+    note: Note,
+    way: usize,
+    number: u64,
+    /// What comes before counts as sent then, ns: over the distance the client would not be connected yet.
+    sent: i64,
+    queue: RefCell<VecDeque<Piece>>,
+    queued: Cell<u64>,
+    /// When the last piece is there, ns: nothing overtakes.
+    last: Cell<i64>,
+    pieces: Cell<u64>,
+    /// Bytes that are out.
+    out: Cell<u64>,
+    /// Whether nothing more comes in.
+    ended: Cell<bool>,
+    /// Whether the other end takes nothing at the moment.
+    blocked: Cell<bool>,
+}
+
+impl Flow {
+    pub(crate) fn new(here: Rc<Local>, note: Note, way: usize, number: u64, sent: i64) -> Self {
+        Self {
+            here,
+            note,
+            way,
+            number,
+            sent,
+            queue: RefCell::default(),
+            queued: Cell::new(0),
+            last: Cell::new(0),
+            pieces: Cell::new(0),
+            out: Cell::new(0),
+            ended: Cell::new(false),
+            blocked: Cell::new(false),
+        }
+    }
+
+    /// Take in what comes, for ever: nobody is there yet to pass it on to.
+    pub(crate) async fn gather(&self, from: &TcpStream) -> Infallible {
+        loop {
+            let path = self.here.shared.path();
+            if self.ended.get() || self.queued.get() >= path.window {
+                std::future::pending::<()>().await;
+            }
+            let _ = from.readable().await;
+            self.read(from, None, &path);
+        }
+    }
+
+    /// Pass on until the end of the stream is out, or so many bytes are where there is a `mark`.
+    pub(crate) async fn run(&self, from: &TcpStream, to: &TcpStream, mark: Option<u64>) -> Result<(), Ended> {
+        loop {
+            let path = self.here.shared.path();
+            match self.next(from, to, &path).await {
+                Event::Readable if mark.is_none() => self.read(from, Some(to), &path),
+                Event::Readable => self.read(from, None, &path),
+                Event::Writable => self.blocked.set(false),
+                Event::Free => {}
+                Event::Due => {
+                    if mark.is_some_and(|mark| self.out.get() >= mark) {
+                        return Err(Ended::Mark);
+                    }
+                    if self.write(to, mark)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Take in and forget what comes, until the end of the stream.
+    pub(crate) async fn swallow(&self, from: &TcpStream) {
+        loop {
+            let _ = from.readable().await;
+            match from.try_read(&mut self.here.scratch.borrow_mut()) {
+                Ok(0) => return,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
+                _ => {}
+            }
+        }
+    }
+
+    async fn next(&self, from: &TcpStream, to: &TcpStream, path: &Path) -> Event {
+        let due = self.queue.borrow().front().map(|piece| piece.due);
+        let opens = self.here.links[self.way].opens(path.bandwidth);
+        let wants = !self.ended.get() && self.queued.get() < path.window;
+        let open = opens <= now();
+        tokio::select! {
+            biased;
+            () = self.here.pacer.sleep_until(due.unwrap_or(0)), if due.is_some() && !self.blocked.get() => Event::Due,
+            _ = to.writable(), if self.blocked.get() => Event::Writable,
+            _ = from.readable(), if wants && open => Event::Readable,
+            () = self.here.pacer.sleep_until(opens), if wants && !open => Event::Free,
+        }
+    }
+
+    /// Take in what has come; what is due at once goes straight on, where there is somebody `to` pass it on to.
+    fn read(&self, from: &TcpStream, to: Option<&TcpStream>, path: &Path) {
+        let mut scratch = self.here.scratch.borrow_mut();
+        let most = piece(path.bandwidth, PIECE);
+        for _ in 0..TURNS {
+            match from.try_read(&mut scratch[..most]) {
+                Ok(0) => return self.end(What::End, path),
+                Ok(size) => {
+                    if !self.take(&scratch[..size], to, path) || size < most || path.bandwidth.is_some() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => return self.end(What::Reset, path),
+            }
+        }
+    }
+
+    /// Take in a piece; false when no more should be taken at the moment.
+    fn take(&self, bytes: &[u8], to: Option<&TcpStream>, path: &Path) -> bool {
+        let time = now();
+        let due = self.due(bytes.len(), time, path);
+        self.note.piece(&self.here.shared.counts, self.way, time, due, bytes);
+        let mut passed = 0;
+        if let Some(to) = to.filter(|_| due <= time && self.queue.borrow().is_empty()) {
+            passed = to.try_write(bytes).unwrap_or(0);
+            self.passed(passed);
+        }
+        if passed < bytes.len() {
+            self.queued.set(self.queued.get() + (bytes.len() - passed) as u64);
+            self.queue.borrow_mut().push_back(Piece { due, what: What::Bytes(bytes[passed..].into(), 0) });
+        }
+        passed == bytes.len() || self.queued.get() < path.window
+    }
+
+    /// When bytes that are here at `time` are there.
+    fn due(&self, bytes: usize, time: i64, path: &Path) -> i64 {
+        let k = self.pieces.get();
+        self.pieces.set(k + 1);
+        let left = self.here.links[self.way].book(bytes, path.bandwidth, time.max(self.sent));
+        let due = left + path.draw(self.way, self.here.shared.seed, self.number, k);
+        let due = due.max(self.last.get());
+        self.last.set(due);
+        due
+    }
+
+    fn end(&self, what: What, path: &Path) {
+        let due = self.due(0, now(), path) + i64::try_from(path.slow_close).unwrap_or(0);
+        self.ended.set(true);
+        self.queue.borrow_mut().push_back(Piece { due, what });
+    }
+
+    fn passed(&self, bytes: usize) {
+        self.out.set(self.out.get() + bytes as u64);
+        self.here.shared.counts.bytes[self.way].fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Bring out what is due, at most up to the `mark`; true when that was the end.
+    fn write(&self, to: &TcpStream, mark: Option<u64>) -> Result<bool, Ended> {
+        let mut queue = self.queue.borrow_mut();
+        let time = now();
+        while let Some(first) = queue.front_mut().filter(|first| first.due <= time) {
+            match &mut first.what {
+                What::End => {
+                    let _ = SockRef::from(to).shutdown(Shutdown::Write);
+                    return Ok(true);
+                }
+                What::Reset => return Err(Ended::Broken),
+                What::Bytes(bytes, at) => {
+                    let left = mark.map_or(u64::MAX, |mark| mark - self.out.get());
+                    if left == 0 {
+                        return Err(Ended::Mark);
+                    }
+                    let end = bytes.len().min(at.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+                    match to.try_write(&bytes[*at..end]) {
+                        Ok(size) => {
+                            *at += size;
+                            self.passed(size);
+                            self.queued.set(self.queued.get() - size as u64);
+                            if *at == bytes.len() {
+                                queue.pop_front();
+                            }
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                            self.blocked.set(true);
+                            return Ok(false);
+                        }
+                        Err(_) => return Err(Ended::Broken),
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,1 @@
+"""pileup trace: what a session costs in round trips."""

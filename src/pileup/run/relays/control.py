@@ -1,0 +1,81 @@
+"""How a relay in a process of its own is asked and told: one line of JSON each way over a unix socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pileup.model.errors import TargetError
+
+if TYPE_CHECKING:
+    from pileup._core._native import Relay
+
+WITHIN = 5.0
+"""Seconds that an answer may take."""
+LONGEST = 1 << 16
+"""Bytes of a question."""
+
+
+def ask(where: Path, question: dict[str, Any]) -> dict[str, Any]:
+    """Ask a relay: `{"change": PATH}` or `{"counts": true}`. Raises TargetError when it does not answer, or refuses."""
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(WITHIN)
+            line.connect(str(where))
+            with line.makefile("rwb") as both:
+                both.write(json.dumps(question).encode() + b"\n")
+                both.flush()
+                answer: dict[str, Any] = json.loads(both.readline())
+    except (OSError, ValueError) as problem:
+        raise TargetError(f"it does not answer: {problem}", "a relay that runs") from problem
+    if refused := answer.get("error"):
+        raise TargetError(f"it refuses: {refused}")
+    return answer
+
+
+def serve(relay: Relay, where: Path) -> Callable[[], None]:
+    """Answer at a path in a thread of its own; return what ends that."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(where))
+    where.chmod(0o600)
+    listening.listen()
+
+    def answer_all() -> None:
+        while True:
+            try:
+                line, _ = listening.accept()
+            except OSError:
+                return
+            with line:
+                _answer(relay, line)
+
+    threading.Thread(target=answer_all, name="relay control", daemon=True).start()
+
+    def end() -> None:
+        listening.shutdown(socket.SHUT_RDWR)  # wakes who waits there
+        listening.close()
+
+    return end
+
+
+def _answer(relay: Relay, line: socket.socket) -> None:
+    line.settimeout(WITHIN)
+    try:
+        with line.makefile("rwb") as both:
+            both.write(json.dumps(_done(relay, both.readline(LONGEST))).encode() + b"\n")
+    except OSError:
+        return
+
+
+def _done(relay: Relay, question: bytes) -> dict[str, Any]:
+    try:
+        asked = json.loads(question)
+        if "change" in asked:
+            relay.change(json.dumps(asked["change"]))
+        return {"counts": json.loads(relay.counts())}
+    except (ValueError, TypeError) as problem:
+        return {"error": str(problem)}

@@ -1,0 +1,115 @@
+"""The relays of a run: one before each target with a `path`, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pileup.model.distance import NOT_SHOWN, Distance
+from pileup.model.errors import RecordError, TargetError
+from pileup.model.units import counted, format_size, format_time
+from pileup.plugin import Daemon, Launcher, Line
+from pileup.record import RunFolder
+from pileup.run.relays import control
+from pileup.run.servers.supervisor import Supervisor
+
+READY = r"^pileup relay ready at "
+SETTINGS = "PILEUP_RELAY_SETTINGS"
+"""Variable with seed and path of a relay that pileup starts for itself, as JSON."""
+
+
+class Relays:
+    """Starts relays, changes their paths, and knows which of them have ended."""
+
+    def __init__(self, folder: RunFolder, supervisor: Supervisor, seed: int) -> None:
+        self._folder = folder
+        self._supervisor = supervisor
+        self._seed = seed
+        self._paths: dict[str, Distance] = {}
+        self._sockets: dict[str, Path] = {}
+
+    def open(self, target: str, path: Distance, to: tuple[str, int]) -> str:
+        """Start the relay of a target; return its address. Raises TargetError when it does not start."""
+        settings = {"seed": self._seed, "path": path.to_native()}
+        words = ("relay", "127.0.0.1:{port}", "--to", _address(*to), "--control", "{short}/relay.sock")
+        command = (sys.executable, "-m", "pileup", *words)
+        daemon = Daemon(command, Line(READY), name="relay", environment={SETTINGS: json.dumps(settings)})
+        launcher = Launcher((daemon,), url="127.0.0.1:{port} {short}/relay.sock")
+        url = self._supervisor.launch(_name(target), launcher, self._folder.path / "servers" / f"{target}.relay")
+        address, _, socket = url.partition(" ")
+        self._paths[target], self._sockets[target] = path, Path(socket)
+        return address
+
+    def remark(self, target: str, path: Distance) -> str:
+        """Return what users must be told of a target behind a relay."""
+        whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(path.round_trip)} to a round trip"
+        return f"reached through {whose}; {NOT_SHOWN}"
+
+    def change(self, target: str, words: dict[str, object]) -> None:
+        """Change words of a path; nothing is started again. Raises TargetError when that fails."""
+        if ended := self.problem(target):
+            raise TargetError(ended)
+        before = self._paths[target]
+        given: dict[str, Any] = {word: getattr(before, word) for word in before.model_fields_set}
+        try:
+            after = Distance.model_validate({**given, **words})
+        except ValidationError as problem:
+            raise TargetError(
+                f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"
+            ) from None
+        if after == before:
+            return
+        try:
+            control.ask(self._sockets[target], {"change": after.to_native()})
+        except TargetError as problem:
+            raise TargetError(f"the relay before target {target}: {problem.what}", problem.expected) from problem
+        self._paths[target] = after
+        self._folder.event("setting", f"path of target {target}: {_said(words)}", target=target)
+
+    def problem(self, target: str) -> str:
+        """Return that the relay of a target has ended; empty when it runs, or there is none."""
+        if target not in self._paths or self._supervisor.alive(_name(target)):
+            return ""
+        return f"the relay before target {target} has ended: what failed since then says nothing of the target"
+
+    def close(self) -> None:
+        """Say in the record what went through each."""
+        for target, socket in self._sockets.items():
+            if self.problem(target):
+                continue
+            with suppress(TargetError, RecordError):
+                self._folder.event("relay", _counted(target, control.ask(socket, {"counts": True})["counts"]))
+
+
+def _name(target: str) -> str:
+    """The relay among the servers of a run: no target has such a name."""
+    return f"{target} (relay)"
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _said(words: dict[str, object]) -> str:
+    return ", ".join(f"{word} {value}" for word, value in words.items())
+
+
+def _counted(target: str, counts: dict[str, Any]) -> str:
+    there, back = counts["bytes"]
+    told = [
+        f"through the relay before target {target} went {counted(counts['connections'], 'connection')}, "
+        f"{format_size(there)} there and {format_size(back)} back, {counted(counts['turns'], 'answer')}"
+    ]
+    for word, text in (
+        ("refused", "not taken by the target"),
+        ("resets", "reset on purpose"),
+        ("half_open", "silenced"),
+    ):
+        if counts[word]:
+            told.append(f"{counts[word]} {text}")
+    return ", ".join(told)

@@ -1,0 +1,151 @@
+"""Traces of sessions whose round trips and waits are known: a dialogue, the practice storage."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from pileup._core._native import PracticeStorage, now
+from pileup.builtin.http.webdav_target import WebDavTarget
+from pileup.model.errors import TargetError
+from pileup.run.tracing import acts, dialogue
+from pileup.run.tracing.trace import Traced, trace
+from pileup.stats.sessions.seen import DOWN, UP
+
+MS = 10**6
+NEAR = [0, 10 * MS, 30 * MS, 60 * MS]
+
+
+def dialogues(script: str) -> acts.Act:
+    """Return an act that follows a script with the relay."""
+
+    def act(via: str, times: int) -> list[acts.Span]:
+        host, _, port = via.rpartition(":")
+        found = []
+        for _ in range(times):
+            begin = now()
+            dialogue.talk(host, int(port), script)
+            found.append(acts.Span(begin, now()))
+        return found
+
+    return act
+
+
+def traced(script: str, wait: float, added: list[int], times: int = 2) -> Traced:
+    port, end = dialogue.serve(script, wait)
+    try:
+        return trace(dialogues(script), ("127.0.0.1", port), added, times)
+    finally:
+        end()
+
+
+def test_the_dialogue_of_a_catalogue_is_explained() -> None:
+    """14 messages, 8 there and 6 back; 1.6 s of look-up in secret: counted, found, nothing left over."""
+    script = dialogue.words(dialogue.SCRIPT)
+    assert (script.count(">"), script.count("<")) == (8, 6)
+    found = traced(script, 1.6, [0, 100 * MS], times=1)
+    for each in found.sessions:
+        assert (each.messages(UP), each.messages(DOWN)) == (8, 6)
+        assert (each.connects, each.turns) == (1, 6)
+        assert each.server == pytest.approx(1.6e9, rel=0.02)
+        assert abs(each.unexplained) < 50 * MS  # of which a busy machine has some
+    assert found.failed == ()
+
+
+@pytest.mark.timed
+@pytest.mark.idle
+def test_the_slope_is_what_was_counted() -> None:
+    found = traced(">" + "<>" * 4 + "<", 0.02, [0, 10 * MS, 50 * MS, 150 * MS], times=4)
+    assert {each.round_trips for each in found.sessions} == {6}
+    assert found.line is not None
+    assert found.line.slope == pytest.approx(6, rel=0.02)
+    assert found.line.agrees(6) is True and found.line.agrees(5) is False
+
+
+def test_a_server_that_speaks_first_is_waited_for_twice() -> None:
+    found = traced("<", 0.0, [40 * MS], times=1)
+    assert (found.sessions[0].connects, found.sessions[0].turns) == (1, 1)
+    assert found.line is None
+
+
+@pytest.fixture
+def storage() -> Iterator[str]:
+    """The url of a practice storage whose requests take 5 ms."""
+    server = PracticeStorage(json.dumps({"service": {"fixed": 5 * MS}}))
+    yield f"http://127.0.0.1:{server.port}/"
+    server.stop()
+
+
+def test_a_request_of_the_engine_is_a_connect_and_a_turn(storage: str) -> None:
+    def make(via: str) -> WebDavTarget:
+        target = WebDavTarget(storage, keep_alive=False)
+        target.via = via
+        return target
+
+    found = trace(acts.operation(make, "list", "", 10**10), make("").endpoint(), NEAR, 3)
+    assert {(each.connects, each.turns) for each in found.sessions} == {(1, 1)}
+    assert all(each.server >= 5 * MS for each in found.sessions)
+    assert found.line is not None
+    assert (found.failed, found.beside, found.sessions[0].tls) == ((), 0, ())
+
+
+def test_a_command_is_traced(storage: str) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed: apt-get install curl")
+    port = int(storage.rsplit(":", 1)[1].strip("/"))
+    words = ["curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "http://{address}/"]
+    found = trace(acts.command(words, 10**10), ("127.0.0.1", port), [0, 50 * MS], 2)
+    assert {each.round_trips for each in found.sessions} == {2}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("closed port", "takes no connection"), ("closes", "no session passes"), ("silent", "no session passes")],
+)
+def test_a_target_without_an_answer_is_named(kind: str, said: str) -> None:
+    import socket
+    import threading
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        port = listening.getsockname()[1]
+        if kind == "closed port":
+            listening.close()
+        kept = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    line, _ = listening.accept()
+                except OSError:
+                    return
+                if kind == "closes":
+                    line.close()
+                kept.append(line)
+
+        if kind != "closed port":
+            threading.Thread(target=accept, daemon=True).start()
+
+        def make(via: str) -> WebDavTarget:
+            target = WebDavTarget(f"http://127.0.0.1:{port}/", keep_alive=False)
+            target.via = via
+            return target
+
+        with pytest.raises(TargetError) as raised:
+            trace(acts.operation(make, "stat", "x", 300 * MS), ("127.0.0.1", port), [0], 1)
+        for line in kept:
+            line.close()
+    assert said.removesuffix("s") in raised.value.what and raised.value.expected
+
+
+def test_an_unknown_name_and_a_command_beside_the_relay_are_named() -> None:
+    act = acts.command(["true"], 10**10)
+    with pytest.raises(TargetError, match="is not known"):
+        trace(act, ("no-such-host.invalid", 80), [0], 1)
+    with pytest.raises(TargetError, match="no connection came to the relay"):
+        trace(act, ("127.0.0.1", 9), [0], 1)
+    with pytest.raises(TargetError, match="cannot be started"):
+        trace(acts.command(["/no/such/program"], 10**10), ("127.0.0.1", 9), [0], 1)
+    with pytest.raises(TargetError, match="ended with code 1"):
+        trace(acts.command(["false"], 10**10), ("127.0.0.1", 9), [0], 1)

@@ -1,0 +1,199 @@
+"""A target behind a relay: figures with its latency, axes over it, relays that are killed, traces."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.support import pileup, run_folder
+
+SUITE = """
+pileup: 1
+title: Far
+targets:
+  se: {kind: practice-storage, launch: {threads: 16}, path: {latency: 40 ms}}
+tests:
+  - {name: fill, use: storage.write, target: se, options: {files: 4, size: 4 KiB}, scope: run}
+  - {name: read, use: storage.read, target: se, after: [fill], options: {files: 4, size: 4 KiB}, load: LOAD}
+"""
+
+
+def written(folder: Path, load: str = "{clients: 2, for: 1 s}", more: str = "") -> Path:
+    path = folder / "suite.yaml"
+    path.write_text(SUITE.replace("LOAD", load) + more)
+    return path
+
+
+def results(folder: Path, *words: str) -> tuple[dict[str, Any], Path]:
+    done = pileup("run", str(folder / "suite.yaml"), "--quiet", *words, cwd=folder)
+    run = folder / run_folder(done)
+    found = json.loads((run / "results.json").read_text())
+    assert done.returncode == 0, (done.stderr, found["cases"])
+    return found, run
+
+
+def means(found: dict[str, Any]) -> list[float]:
+    """Return the mean response of reads at each point, ms."""
+    cases = [each for each in found["cases"] if each["test"] == "read"]
+    return [float(each["operations"][0]["response"]["mean"]) / 1e6 for each in cases]
+
+
+def events(run: Path) -> list[str]:
+    return [json.loads(line)["text"] for line in (run / "events/events.jsonl").open()]
+
+
+def test_an_axis_over_the_latency_starts_nothing_again(tmp_path: Path) -> None:
+    written(tmp_path, "{clients: 2, for: 600 ms}", "scan: {se.path.latency: [0 ms, 20 ms, 60 ms]}\n")
+    found, run = results(tmp_path)
+    near, far, farther = means(found)
+    assert near < far < farther and far >= 20 and farther >= 60
+    journal = (run / "journal.jsonl").read_text()
+    assert journal.count('"process": "relay", "command"') == journal.count('"process": "server", "command"')
+    told = "\n".join(events(run))
+    assert "path of target se: latency 20 ms" in told and "through the relay before target se went" in told
+    remark = json.loads((run / "run.json").read_text())["targets"][0]["remarks"][0]
+    assert "adds 40 ms to a round trip" in remark and "TCP window" in remark
+
+
+def test_set_puts_a_target_far_away(tmp_path: Path) -> None:
+    written(tmp_path)
+    found, _ = results(tmp_path, "--set", "targets.se.path.latency=30 ms")
+    assert means(found)[0] >= 30
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("{kind: posix, url: /tmp, path: {latency: 5 ms}}", "no connection to relay"),
+        ("{kind: webdav, url: http://127.0.0.1:1/, path: {latency: -5 ms}}", "negative"),
+        ("{kind: webdav, url: http://127.0.0.1:1/, path: {bandwidth: 0 B/s}}", "bandwidth"),
+        ("{kind: webdav, url: http://127.0.0.1:1/, path: {loss: 1 %}}", "loss"),
+    ],
+)
+def test_paths_that_cannot_be_are_refused(tmp_path: Path, target: str, said: str) -> None:
+    text = f"pileup: 1\ntitle: x\ntargets: {{se: {target}}}\ntests: [{{name: look, use: storage.list, target: se}}]\n"
+    (tmp_path / "suite.yaml").write_text(text)
+    done = pileup("validate", "suite.yaml", cwd=tmp_path)
+    assert done.returncode == 3 and said in done.stderr, done.stderr
+    assert "expected" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scan", "said"),
+    [
+        ("{se.path.latency: [0 ms, -1 ms]}", "negative"),
+        ("{se.path.loss: [1, 2]}", "no word 'loss'"),
+        ("{se.path.at: [1, 2]}", "no word 'at'"),
+    ],
+)
+def test_axes_that_cannot_be_are_refused(tmp_path: Path, scan: str, said: str) -> None:
+    written(tmp_path, more=f"scan: {scan}\n")
+    done = pileup("validate", "suite.yaml", cwd=tmp_path)
+    assert done.returncode == 3 and said in done.stderr, done.stderr
+
+
+def _rows(folder: Path) -> list[bytes]:
+    """Return what has been written of operations so far."""
+    return [path.read_bytes() for path in folder.glob("runs/*/operations/*") if path.is_file()]
+
+
+def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path) -> None:
+    written(tmp_path, "{clients: 2, for: 20 s}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", "--set", "reports=[{use: json}]"],
+        cwd=tmp_path, env={**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    relay, until = None, time.monotonic() + 60
+    while relay is None and time.monotonic() < until:
+        relay = next((each for each in psutil.Process(process.pid).children(True) if "relay" in each.cmdline()), None)
+        time.sleep(0.1)
+    assert relay is not None
+    while time.monotonic() < until and b"read" not in b"".join(_rows(tmp_path)):
+        time.sleep(0.2)
+    time.sleep(2)
+    relay.send_signal(signal.SIGKILL)
+    out, _ = process.communicate(timeout=60)
+    found = json.loads((tmp_path / out.strip().splitlines()[-1] / "results.json").read_text())
+    case = next(each for each in found["cases"] if each["name"].startswith("read"))
+    assert case["outcome"] == "error" and "the relay before target se has ended" in case["reason"], case["reason"]
+    assert case["operations"][0]["counts"]["passed"] > 20, "what was measured before is kept"
+    errors = json.dumps(found)
+    assert "the relay before the target: connection refused" in errors
+
+
+def test_the_relay_of_the_command_line_passes_on_and_says_what(tmp_path: Path) -> None:
+    storage = subprocess.Popen(
+        [sys.executable, "-m", "pileup", "practice", "storage"], stdout=subprocess.PIPE, text=True
+    )
+    assert storage.stdout is not None
+    url = re.search(r"127\.0\.0\.1:\d+", storage.stdout.readline())
+    assert url is not None
+    words = ["127.0.0.1:0", "--to", url[0], "--latency", "30 ms", "--trace", str(tmp_path / "trace.json")]
+    relay = subprocess.Popen([sys.executable, "-m", "pileup", "relay", *words], stdout=subprocess.PIPE, text=True)
+    assert relay.stdout is not None
+    try:
+        there = re.search(r"ready at (127\.0\.0\.1:\d+)", relay.stdout.readline())
+        assert there is not None
+        done = pileup("check", f"http://{there[1]}/", "--kind", "http", "--quiet", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    finally:
+        relay.terminate()
+        said, _ = relay.communicate(timeout=10)
+        storage.terminate()
+        storage.communicate(timeout=10)
+    assert re.search(r"\d+ connections?, .* there and .* back in \d+ messages", said), said
+    assert json.loads((tmp_path / "trace.json").read_text())[0]["messages"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["x", "--to", "a:1"], "LISTEN 'x' is no address"),
+        (["127.0.0.1:0", "--to", "a"], "--to 'a' is no address"),
+        (["127.0.0.1:0", "--to", "127.0.0.1:9", "--latency", "-5 ms"], "negative"),
+        (["127.0.0.1:0", "--to", "127.0.0.1:9", "--bandwidth", "0 B/s"], "bandwidth"),
+        (["127.0.0.1:0", "--to", "no-such-host.invalid:9"], "is not found"),
+    ],
+)
+def test_wrong_words_of_a_relay_are_named(tmp_path: Path, words: list[str], said: str) -> None:
+    done = pileup("relay", *words, cwd=tmp_path)
+    assert done.returncode in (2, 5) and said in done.stderr and "expected" in done.stderr, done.stderr
+
+
+def test_a_target_of_a_suite_is_traced(tmp_path: Path) -> None:
+    written(tmp_path)
+    words = ["--in", "suite.yaml", "--added", "0 ms, 20 ms, 60 ms", "--times", "3"]
+    done = pileup("trace", "se", *words, "--json", "--save", "trace.html", cwd=tmp_path)
+    assert done.returncode in (0, 4, 8), (done.stdout, done.stderr)  # how near the slope is the timed tests say
+    found = json.loads(done.stdout)
+    assert found["round_trips"] == 2 and {each["round_trips"] for each in found["sessions"]} == {2}
+    assert len(found["sessions"]) == 9
+    page = (tmp_path / "trace.html").read_text()
+    assert page.count("<svg") == 3 and "<script" not in page and "TCP window" in page
+    plain = pileup("trace", "se", *words[:2], "--added", "0 ms", "--times", "1", cwd=tmp_path)
+    assert "round trips, k" in plain.stdout and "not checked" in plain.stdout, plain.stdout + plain.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["/tmp"], "no connection to trace"),
+        (["http://127.0.0.1:1/"], "takes no connection"),
+        (["se", "--in", "suite.yaml", "--added", "-5 ms"], "negative"),
+        (["nothing", "--in", "suite.yaml"], "no target 'nothing'"),
+        (["127.0.0.1", "--", "true"], "is no address"),
+        (["ftp://x/"], "unknown"),
+    ],
+)
+def test_what_cannot_be_traced_is_named(tmp_path: Path, words: list[str], said: str) -> None:
+    written(tmp_path)
+    done = pileup("trace", *words, cwd=tmp_path)
+    assert done.returncode in (2, 5) and said in done.stderr, done.stdout + done.stderr
