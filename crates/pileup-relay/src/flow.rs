@@ -94,7 +94,7 @@ impl Flow {
         }
     }
 
-    /// Take in what comes, for ever: nobody is there yet to pass it on to.
+    /// Take in what comes, forever: nobody is there yet to pass it on to.
     pub(crate) async fn gather(&self, from: &TcpStream) -> Infallible {
         loop {
             let path = self.here.shared.path();

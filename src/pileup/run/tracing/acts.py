@@ -47,7 +47,7 @@ Act = Callable[[str, int], list[Span]]
 
 
 class _Nobody(Test):
-    """Stands where a test is asked for: the engine does the steps."""
+    """A test for orders that need one: the engine does the steps."""
 
     def run(self, op: Op) -> None:
         """Do nothing."""
