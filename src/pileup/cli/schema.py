@@ -21,7 +21,7 @@ from pileup.cli.messages import echo
 )
 @click.argument("which", type=OneOf(["suite", "results"]), default="suite")
 def command(which: str) -> None:
-    """Print the JSON Schema of suites, or of results.json.
+    """Print the JSON Schema of suites, or of results.
 
     Of suites: words, types, units, descriptions, and what is not built yet. Editors with a YAML language server take it
     by a first line in the suite, which suites of `pileup new` have:

@@ -29,7 +29,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "list": Entry("pileup.cli.list", "List plug-ins, suites, runs or endpoints"),
         "describe": Entry("pileup.cli.describe", "Explain a plug-in, a key or a mistake"),
         "convert": Entry("pileup.cli.convert", "Write a suite as XML, or as YAML"),
-        "schema": Entry("pileup.cli.schema", "Print the JSON Schema of suites, for editors"),
+        "schema": Entry("pileup.cli.schema", "Print the JSON Schema of suites, or of results"),
     },
     "Read results": {
         "show": Entry("pileup.cli.show.command", "Show the results of a run"),

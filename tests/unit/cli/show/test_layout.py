@@ -3,7 +3,7 @@
 import io
 import string
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
@@ -67,6 +67,7 @@ def test_a_paragraph_is_indented_from_its_second_line_on() -> None:
     assert shown(Paragraph(Text("one two three")), 13).splitlines() == ["one two three"]
 
 
+@settings(deadline=None)  # the first table takes the import of rich
 @given(st.lists(WORDS, min_size=1, max_size=5), st.integers(40, 200))
 def test_no_line_is_wider_than_the_screen_and_no_word_is_lost(rows: list[list[str]], width: int) -> None:
     made = Grid((Column(""), *(Column(f"Title{number}", "fold") for number in range(6))))
