@@ -122,6 +122,9 @@ def test_xml_says_the_same(plan: Callable[..., Plan], tmp_path: Path, capsys: py
     assert "source: near, to: far" in capsys.readouterr().out
 
 
-def test_its_page_tells_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_page_tells_what_it_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["describe", f"{tmp_path}/move.py:Move"]) == 0
     assert "`source`, a target that provides 'files'; `to`, a target that provides 'files'" in capsys.readouterr().out
