@@ -11,7 +11,7 @@ import pytest
 from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.credentials.token_end import end_of, is_over
 from pileup.builtin.http.webdav_target import WebDavTarget
-from pileup.builtin.oauth2 import renewal
+from pileup.builtin.oauth import renewal
 from pileup.model.suite import Credentials
 from pileup.model.surroundings import introduce
 from pileup.plugin import Cause, Refused, TargetError
