@@ -13,6 +13,7 @@ BUILTIN = SOURCES / "builtin"
 EXCEPTIONS = {
     "practice/storage.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
     "practice/batch.py": ("pileup.model.practice", "the same"),
+    "practice/issuer.py": ("pileup.model.practice", "the same"),
     "credentials/server_certificates.py": ("pileup._core._native", "the engine makes certificates of launched servers"),
     "xrootd/session.py": ("pileup._core", "the engine speaks root:// for looks and clean-up, too"),
 }

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 
 use crate::wire::Turn;
 
-use super::No;
+use super::no::No;
 
 /// Largest form, bytes.
 const LARGEST: usize = 64 << 10;

@@ -9,8 +9,8 @@ use crate::bearer::allows;
 use crate::jwt::{Key, coded};
 use crate::rate::Bucket;
 
-use super::No;
 use super::ask::Form;
+use super::no::No;
 use super::settings::Settings;
 
 /// Asks for a refresh token (OpenID Connect Core, 11).

@@ -1,17 +1,17 @@
 //! The practice token issuer: OAuth 2.0 (RFC 6749), its metadata (RFC 8414) and keys (RFC 7517).
 //!
-//! `grants` is what is granted, `ask` what is asked; this file answers.
+//! `grants` is what is granted, `no` why nothing is, `ask` what is asked; this file answers.
 
 mod ask;
 mod grants;
+mod no;
 mod settings;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::header::HOST;
+use http::{Method, Request};
 use hyper::body::Incoming;
 use pileup_pacer::clock::now;
 use pileup_schedule::Law;
@@ -23,47 +23,12 @@ use crate::server::Work;
 use crate::wire::Turn;
 
 use self::grants::Grants;
+use self::no::{No, send};
 
 pub(crate) use self::settings::Settings;
 
 const TOKEN: &str = "/token";
 const KEYS: &str = "/jwks";
-
-/// Why nothing was granted (RFC 6749, 5.2).
-#[derive(Debug)]
-pub(crate) struct No {
-    status: u16,
-    error: &'static str,
-    why: &'static str,
-}
-
-impl No {
-    fn request(why: &'static str) -> Self {
-        Self { status: 400, error: "invalid_request", why }
-    }
-
-    fn client(why: &'static str) -> Self {
-        Self { status: 401, error: "invalid_client", why }
-    }
-
-    fn grant(why: &'static str) -> Self {
-        Self { status: 400, error: "invalid_grant", why }
-    }
-
-    fn broken() -> Self {
-        Self { status: 500, error: "server_error", why: "the system has no random numbers" }
-    }
-
-    fn answer(&self) -> Answer {
-        let mut answer = send(self.status, &json!({"error": self.error, "error_description": self.why}));
-        match self.status {
-            401 => answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"pileup\"")),
-            429 => answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1")),
-            _ => None,
-        };
-        answer
-    }
-}
 
 /// The issuer.
 pub(crate) struct Issuer {
@@ -159,14 +124,4 @@ fn note(turn: &Turn, text: &str) {
         let between = if line.note.is_empty() { "" } else { "; " };
         let _ = write!(line.note, "{between}{text:.200}"); // into a String: cannot fail
     });
-}
-
-fn send(status: u16, value: &Value) -> Answer {
-    let mut answer = Response::new(Bytes::from(value.to_string() + "\n"));
-    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = answer.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store")); // RFC 6749, 5.1
-    headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
-    answer
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.identity import Identity
-from pileup.builtin.oauth2.renewal import renewed
+from pileup.builtin.oauth.renewal import renewed
 from pileup.plugin import TargetError
 from pileup.plugin.credentials import DISCOVER, Credentials, surroundings
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pileup.builtin.credentials.identity import Identity
-from pileup.builtin.oauth2.target import Oauth2Target
+from pileup.builtin.oauth.target import Oauth2Target
 from pileup.model.practice import CLIENT, SECRET, SETTINGS, IssuerSettings
 from pileup.plugin import Launcher
 

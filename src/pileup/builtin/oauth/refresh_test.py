@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pileup.builtin.oauth2.issuer import OFFLINE, Grant
+from pileup.builtin.oauth.issuer import OFFLINE, Grant
 from pileup.plugin import Failed, Op, Test, option
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from pileup.builtin.http.target import HttpTarget
-from pileup.builtin.oauth2.issuer import Grant, Issuer
+from pileup.builtin.oauth.issuer import Grant, Issuer
 from pileup.plugin import Ambiguous, Failed, TargetError
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pileup.builtin.credentials.identity import Identity
 from pileup.builtin.credentials.token_end import end_of
-from pileup.builtin.oauth2.issuer import Grant, Issuer
+from pileup.builtin.oauth.issuer import Grant, Issuer
 from pileup.plugin import Ambiguous, Failed, PileupError, Refused, TargetError
 from pileup.plugin.credentials import DISCOVER, IssuerSpec, surroundings
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pileup.builtin.oauth2 import renewal
+from pileup.builtin.oauth import renewal
 
 
 @pytest.fixture(autouse=True)

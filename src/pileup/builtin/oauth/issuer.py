@@ -9,7 +9,7 @@ from urllib.parse import quote_plus, urlencode
 from pileup.builtin.credentials.identity import Identity
 from pileup.builtin.http.connection import REFUSALS, Answer, Connections
 from pileup.builtin.http.location import locate
-from pileup.builtin.oauth2.metadata import Metadata, ask, text_of
+from pileup.builtin.oauth.metadata import Metadata, ask, text_of
 from pileup.plugin import Failed, Refused, TargetError
 
 OK, BAD = 200, 400

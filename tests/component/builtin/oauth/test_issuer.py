@@ -12,9 +12,9 @@ import jwt
 import pytest
 
 from pileup.builtin.credentials.token_end import end_of
-from pileup.builtin.oauth2.fetch_test import TokenFetch
-from pileup.builtin.oauth2.refresh_test import TokenRefresh
-from pileup.builtin.oauth2.target import Oauth2Target
+from pileup.builtin.oauth.fetch_test import TokenFetch
+from pileup.builtin.oauth.refresh_test import TokenRefresh
+from pileup.builtin.oauth.target import Oauth2Target
 from pileup.builtin.practice.issuer import PracticeIssuerTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Ambiguous, Failed, Refused, TargetError

@@ -1,5 +1,6 @@
 """Tokens that are renewed: read by whoever reads files, in no folder, gone with what asked for them."""
 
+import datetime
 import gc
 import os
 import threading
@@ -8,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from pileup.builtin.credentials import private_ca
 from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.credentials.token_end import end_of, is_over
 from pileup.builtin.http.webdav_target import WebDavTarget
-from pileup.builtin.oauth2 import renewal
+from pileup.builtin.oauth import renewal
 from pileup.model.suite import Credentials
 from pileup.model.surroundings import introduce
 from pileup.plugin import Cause, Refused, TargetError
-from tests.servers.practice_issuer import practice_issuer, practice_storage
+from tests.servers.practice_issuer import lines, practice_issuer, practice_storage
 
 
 def credentials(url: str, **words: object) -> Credentials:
@@ -121,6 +123,32 @@ def test_an_issuer_that_gives_no_token_makes_the_target_unavailable(
 def test_an_issuer_is_given_once(words: dict[str, object], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Credentials.model_validate({"issuer": words})
+
+
+def test_a_certificate_that_is_trusted_lets_the_secret_go_and_one_that_has_expired_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, days in (("good", 1), ("over", -1)):
+        monkeypatch.setattr(private_ca, "VALID", datetime.timedelta(days=days))
+        monkeypatch.setattr(private_ca, "BEFORE", datetime.timedelta(days=2))
+        made = private_ca.make_certificates()
+        for word in ("ca", "certificate", "key"):
+            (tmp_path / f"{name}-{word}.pem").write_text(getattr(made, word))
+    url = ""
+    for name, passes in (("good", True), ("over", False)):
+        files = {word: str(tmp_path / f"{name}-{word}.pem") for word in ("certificate", "key")}
+        with practice_issuer(tmp_path, tls=files) as issuer:
+            url = issuer.url.replace("http:", "https:")
+            asked = credentials(url, ca=str(tmp_path / f"{name}-ca.pem"))
+            if passes:
+                assert identity_of(asked, "se", secret=True, tls=True).token_file
+                continue
+            with pytest.raises(
+                TargetError, match=r"TLS: certificate not trusted \(.*expired.*; expected a token"
+            ) as told:
+                identity_of(asked, "se", secret=True, tls=True)
+            assert "open-sesame" not in str(told.value)
+    assert "/token" not in {line["path"] for line in lines(tmp_path / "issuer.csv")}, "it never saw the secret"
 
 
 def test_an_issuer_and_a_token_are_too_much() -> None:
