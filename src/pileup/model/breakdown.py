@@ -8,6 +8,19 @@ from pileup.model.figures import Counts, Figure
 
 
 @dataclass(frozen=True, slots=True)
+class LabelLine:
+    """Operations with one value of a label against time. All tuples have one entry per interval in which some ended."""
+
+    begins: tuple[int, ...]
+    """ns since the epoch."""
+    ends: tuple[int, ...]
+    passed: tuple[float, ...]
+    """Per second."""
+    p50: tuple[float | None, ...]
+    """Of response times, ns, over all that ended in the interval; None where they are too few, or it did not pass."""
+
+
+@dataclass(frozen=True, slots=True)
 class LabelFigure:
     """Figures of one operation for one value of a label."""
 
@@ -25,6 +38,8 @@ class LabelFigure:
     """By how much its mean differs from that of the others, as a fraction of theirs; None if it does not stand out."""
     bins: tuple[int, ...] = ()
     """Counts of passed operations between successive edges; empty if none passed."""
+    line: LabelLine | None = None
+    """The same against time, for the values with the most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from pileup.model.bottleneck import BottleneckRow
 from pileup.model.breakdown import Breakdown
+from pileup.model.check import Check, Selected
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Distribution, Figure
 from pileup.model.manifest import Manifest, TrialResult
 from pileup.model.record import CaseOutcome
+from pileup.model.response_map import ResponseMap
 from pileup.model.submissions import AuditResult, JobsResult
 from pileup.model.verdict import ESTIMATE, RunVerdict, Verdict
 
@@ -85,6 +87,8 @@ class Timeline:
     """p99 of the scheduling delay, ns; None where too few began for one."""
     latest: tuple[float | None, ...]
     """Largest scheduling delay, ns; None where nothing began."""
+    responses: ResponseMap | None = None
+    """How many took how long, time by time; None where nothing passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +371,10 @@ class CriterionResult:
     """What is asked for: "estimate", or "shown" where the whole interval must be on the right side."""
     needed: str = ""
     """What would show a verdict that is not shown: `0 failures of 3,838 would`."""
+    asked: Check | None = None
+    """The check as it was read; None where there is none, or none that can be read."""
+    selected: Selected | None = None
+    """What it speaks of; None where that is nothing of this run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 """
 
 from pileup.model.bottleneck import BottleneckRow, LimitedBy
-from pileup.model.breakdown import Breakdown, LabelFigure
+from pileup.model.breakdown import Breakdown, LabelFigure, LabelLine
+from pileup.model.check import Check, Selected
 from pileup.model.contrast import (
     ALIKE,
     BETTER,
@@ -24,9 +25,10 @@ from pileup.model.exits import ExitCode
 from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.headline import Headline, headline
-from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
+from pileup.model.manifest import CaseEntry, Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.marks import Mark, Tone, mark
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
+from pileup.model.response_map import ResponseMap
 from pileup.model.results import (
     CaseResult,
     Comparison,
@@ -73,8 +75,10 @@ __all__ = [
     "BadSubmission",
     "BottleneckRow",
     "Breakdown",
+    "CaseEntry",
     "CaseOutcome",
     "CaseResult",
+    "Check",
     "ComparedSide",
     "Comparison",
     "Contrast",
@@ -99,6 +103,7 @@ __all__ = [
     "JobReason",
     "JobsResult",
     "LabelFigure",
+    "LabelLine",
     "LimitedBy",
     "Manifest",
     "Mark",
@@ -110,9 +115,11 @@ __all__ = [
     "Point",
     "PointFigure",
     "PointVerdict",
+    "ResponseMap",
     "RunComparison",
     "RunResults",
     "RunVerdict",
+    "Selected",
     "Series",
     "Served",
     "SoughtCondition",

@@ -93,6 +93,7 @@ def _case(case: Case) -> CaseEntry:
         for_=load.for_,
         times=load.times,
         spans=load.spans,
+        levels=load.levels,
         find=None if load.find is None else _find(load.find),
         hold=None if load.hold is None or load.find is not None else _hold(load.hold),
         replay=_replay(case),

@@ -15,6 +15,7 @@ from pileup.model.units import format_count
 from pileup.record.tally import Tally, total
 from pileup.stats.frames.detached import is_ledger, so_far
 from pileup.stats.frames.distribution import distribution, quantiles
+from pileup.stats.frames.label_lines import with_lines
 from pileup.stats.frames.labels import breakdowns, chosen
 from pileup.stats.frames.timeline import timeline
 from pileup.stats.frames.totals import Measured, measure
@@ -106,6 +107,7 @@ def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, .
     by_label = breakdowns(
         [*data.frames, *data.ledger], data.places, data.part.seconds(), data.entry.timeout, data.dependence
     )
+    by_label = {key: with_lines(key, found, data.drawn, data.places) for key, found in by_label.items()}
     own = (_operation(data, tally, by_label) for tally in _ordered(data.measured))
     operations = (*own, *(each for monitor in sorted(data.recorded) for each in _served(data, monitor)))
     return CaseResult(

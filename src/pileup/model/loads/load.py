@@ -146,6 +146,11 @@ class Load(Part):
         return tuple(self.shape.engine.spans)
 
     @property
+    def levels(self) -> tuple[tuple[int, int, float], ...]:
+        """Levels one after another: (begin, end, rate or clients), ns after the begin, without ramps; () for one."""
+        return self.shape.levels
+
+    @property
     def lasting(self) -> int | None:
         """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
         return self.shape.lasting

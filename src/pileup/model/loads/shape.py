@@ -107,6 +107,11 @@ class Shape(ABC):
         return self.load.for_ is not None or self.load.times is not None
 
     @property
+    def levels(self) -> tuple[tuple[int, int, float], ...]:
+        """Levels one after another: (begin, end, rate or clients), ns after the begin, without ramps; () for one."""
+        return ()
+
+    @property
     def engine(self) -> _native.Load:
         """What the engine makes of it."""
         from pileup._core import _native  # noqa: PLC0415  words can be read where it is not built

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -34,10 +35,19 @@ class Stage(Part):
         level = format_rate(self.rate) if self.rate is not None else number_words(self.clients or 0, "client")
         return f"{level} for {format_time(self.for_)}"
 
+    @property
+    def level(self) -> float:
+        """Its clients, or its rate."""
+        return float(self.clients if self.clients is not None else self.rate or 0)
+
+    @property
+    def lasting(self) -> int:
+        """How long it takes with its ramp, ns."""
+        return self.ramp + self.warm_up + self.for_
+
     def to_native(self) -> Native:
         """Return it as the engine takes it."""
-        level = float(self.clients if self.clients is not None else self.rate or 0)
-        return {"level": level, "ramp": self.ramp, "warm_up": self.warm_up, "for": self.for_}
+        return {"level": self.level, "ramp": self.ramp, "warm_up": self.warm_up, "for": self.for_}
 
 
 class StagesShape(Shape):
@@ -74,6 +84,14 @@ class StagesShape(Shape):
     def ends(self) -> bool:
         """Each stage has a time."""
         return True
+
+    @property
+    def levels(self) -> tuple[tuple[int, int, float], ...]:
+        """When each stage is at its level; a pause is none."""
+        ends = list(accumulate(stage.lasting for stage in self._stages))
+        begins = (end - stage.warm_up - stage.for_ for stage, end in zip(self._stages, ends, strict=True))
+        levels = (stage.level for stage in self._stages)
+        return tuple(each for each in zip(begins, ends, levels, strict=True) if each[2] > 0)
 
     def to_native(self) -> Native:
         """The words of the load, with its levels."""

@@ -10,6 +10,7 @@ from pileup.model.record import PRESSED, Frame, FrameRow, Phase
 from pileup.model.results import Timeline
 from pileup.record.tally import SECOND, Counters, Durations, Pressed, Tally, add, amount, merged
 from pileup.stats.frames.distribution import DueDurations
+from pileup.stats.frames.response_map import MapColumn, column, response_map
 from pileup.stats.frames.totals import MOST_SHORT
 
 SHARES = (0.5, 0.9, 0.99)
@@ -142,7 +143,8 @@ def _counts(row: FrameRow) -> bool:
 
 def _columns(seconds: Sequence[Second]) -> Timeline:
     rates = [second.rates for second in seconds]
-    quantiles = [_quantiles(second.due()) for second in seconds]
+    told = [_second(second) for second in seconds]
+    quantiles = [each for each, _ in told]
     errors = [second.late.once() for second in seconds]
     return Timeline(
         times=tuple(second.time for second in seconds),
@@ -160,7 +162,14 @@ def _columns(seconds: Sequence[Second]) -> Timeline:
         p99=tuple(each[2] for each in quantiles),
         late=tuple(DueDurations(late).value(LATE) for late in errors),
         latest=tuple(float(late.max) if late.count else None for late in errors),
+        responses=response_map([column for _, column in told]),
     )
+
+
+def _second(second: Second) -> tuple[tuple[float | None, ...], MapColumn]:
+    """Return the quantiles of a second and its response times: one histogram takes 300 kB, and is let go of."""
+    due = second.due()
+    return _quantiles(due), column(second.time - round(second.seconds * SECOND), second.time, due)
 
 
 def _quantiles(due: DueDurations) -> tuple[float | None, ...]:

@@ -80,6 +80,7 @@ class Criteria:
         check, threshold = criterion.check, ""
         several: list[JudgedFigure] = []
         lack: Uncovered | None = None
+        selected: Selected | None = None
         if check is None:
             judged = JudgedFigure(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
         elif isinstance(check, Unreadable):
@@ -102,7 +103,9 @@ class Criteria:
         text = check.text if check is not None else ""
         told = (criterion.id, criterion.says, text, coverage, verdict, judged.figure, threshold, judged.reason)
         confidence = criterion.confidence or ESTIMATE
-        return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
+        needed = "" if verdict.shown else judged.needed
+        asked = check if isinstance(check, Check) else None
+        return CriterionResult(*told, points, remark, confidence, needed, asked, selected)
 
     def _selected(self, check: Check) -> Selected:
         """Return what a check selects. Raises ValueError if it does not exist."""

@@ -20,6 +20,11 @@ def test_pauses_and_ramps_are_not_measured() -> None:
         {"level": 0, "for": 9},
     )
     assert found.spans == ((0, 4 * SECOND), (7 * SECOND, 11 * SECOND))
+    assert found.levels == (
+        (SECOND * 6, SECOND * 9, 100),
+        (SECOND * 9, SECOND * 11, 300),
+        (SECOND * 14, SECOND * 18, 50),
+    )
     assert found.asked == (100 * 2 + 300 * 2 + 50 * 4) / 8
     assert found.lasting == 27 * SECOND
 
@@ -27,6 +32,7 @@ def test_pauses_and_ramps_are_not_measured() -> None:
 def test_closed_loads_and_plain_ones_have_no_more_than_they_say() -> None:
     closed = load({"level": 4, "ramp": 1, "for": 1}, {"level": 1, "ramp": 1, "for": 1}, kind="clients")
     assert (closed.asked, closed.spans) == (None, ((0, SECOND), (2 * SECOND, 3 * SECOND)))
+    assert closed.levels == ((SECOND, 2 * SECOND, 4), (3 * SECOND, 4 * SECOND, 1))
     plain = Load.model_validate({"rate": 5, "ramp": "1 s", "for": "2 s"})
-    assert (plain.asked, plain.spans) == (5, ())
+    assert (plain.asked, plain.spans, plain.levels) == (5, (), ())
     assert Load.model_validate({"every": "2 s"}).asked == 0.5
