@@ -76,7 +76,18 @@ def attribute(document: str, name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["rich", "simple", "hostile", pytest.param("huge", marks=pytest.mark.long), "eventful", "scanned"]
+    "name",
+    [
+        "rich",
+        "simple",
+        "hostile",
+        pytest.param("huge", marks=pytest.mark.long),
+        "eventful",
+        "crowded",
+        "scanned",
+        "climbed",
+        "spread",
+    ],
 )
 def test_every_chart_is_drawn_without_a_complaint(name: str, tmp_path: Path) -> None:
     document = dump(write(tmp_path, name), 1280, tmp_path)
@@ -140,6 +151,110 @@ def test_dragging_over_a_chart_shows_that_part_in_all(tmp_path: Path) -> None:
     assert 27 < labels[0] < 33
     assert 33 < labels[-1] < 39
     assert attribute(document, "reset") == "false"
+
+
+def after_drawing(page: Path, script: str) -> Path:
+    """Have the page run a script once all is drawn; `told.NAME = text` is an attribute of the document then."""
+    page.write_text(page.read_text().replace("pileupDrawAll()", f"pileupDrawAll().then(async () => {{{script}}})", 1))
+    return page
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+def test_charts_over_time_share_one_time_axis(width: int, tmp_path: Path) -> None:
+    """The same moment is at the same place in every chart of a section: none is moved by its own labels."""
+    measure = """
+      const edges = (place) => {
+        const box = place.querySelector("svg .background").getBoundingClientRect();
+        return [Math.round(box.left), Math.round(box.right)].join(" ");
+      };
+      const load = [...document.querySelectorAll("#load [data-chart]")].filter((each) => report(each).timed);
+      told.edges = [...new Set(load.map(edges))].join(", ");
+      told.load = load.length;"""
+    measure = measure.replace(
+        "report(each)", 'JSON.parse(document.getElementById("data").textContent).charts[each.dataset.chart]'
+    )
+    document = dump(after_drawing(write(tmp_path, "eventful"), measure), width, tmp_path)
+    assert int(attribute(document, "load")) >= 8
+    edges = [tuple(map(int, each.split())) for each in attribute(document, "edges").split(", ")]
+    lefts, rights = zip(*edges, strict=True)
+    assert len(set(lefts)) == 1, edges
+    assert max(rights) - min(rights) <= 3, edges
+
+
+def test_the_window_is_chosen_by_keyboard_too(tmp_path: Path) -> None:
+    keys = """
+      const place = document.querySelector("#chart-rates .plot");
+      const axis = () => words("#chart-in_flight .role-axis-label text");
+      const press = async (key) => {
+        place.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        await new Promise((ready) => setTimeout(ready, 300));
+        return axis();
+      };
+      place.focus();
+      told.focused = String(document.activeElement === place);
+      told.whole = axis();
+      told.nearer = await press("+");
+      told.moved = await press("ArrowRight");
+      told.status = document.getElementById("shown").textContent;
+      told.farther = await press("-");
+      told.back = await press("Escape");"""
+    document = dump(after_drawing(write(tmp_path, "rich"), keys), 1280, tmp_path)
+    seen = {name: attribute(document, name) for name in ("whole", "nearer", "moved", "farther", "back")}
+    spans = {name: sorted(float(each) for each in re.findall(r"([0-9.]+) s", text)) for name, text in seen.items()}
+    assert attribute(document, "focused") == "true"
+    assert (spans["whole"][0], spans["whole"][-1]) == (0, 60)
+    assert spans["nearer"][0] > 14
+    assert spans["nearer"][-1] < 48
+    assert spans["moved"][0] > spans["nearer"][0]
+    assert attribute(document, "status") == "Charts show 23.25 s to 54.25 s."
+    assert spans["farther"][0] < spans["moved"][0]
+    assert spans["back"] == spans["whole"]
+    assert attribute(document, "warning") == ""
+
+
+def test_every_chart_is_described_in_words(tmp_path: Path) -> None:
+    told = """
+      const one = (id) => document.getElementById(id).textContent.trim();
+      const text = (place) => place.getAttribute("aria-describedby").split(" ").map(one);
+      told.said = [...document.querySelectorAll("[data-chart]")].map((place) => text(place)[0].length).join(" ");
+      told.keys = text(document.querySelector("#chart-rates .plot"))[1];"""
+    for name in ("eventful", "scanned", "climbed"):
+        document = dump(after_drawing(write(tmp_path, name), told), 1280, tmp_path)
+        lengths = [int(each) for each in attribute(document, "said").split()]
+        assert len(lengths) >= 6
+        assert min(lengths) > 5, name
+    assert "Esc shows the whole run" in attribute(document, "keys")
+
+
+def test_numbers_of_events_do_not_lie_on_each_other(tmp_path: Path) -> None:
+    measure = """
+      const boxes = [...document.querySelectorAll("#chart-rates svg .mark-text text")]
+        .filter((each) => /^\\d+(-\\d+)?$/.test(each.textContent) && each.getBoundingClientRect().width)
+        .filter((each) => each.getAttribute("font-size") === "9px").map((each) => each.getBoundingClientRect());
+      const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      told.numbers = boxes.length;
+      told.over = boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => over(a, b))).length;"""
+    for width in (1280, 500):
+        document = dump(after_drawing(write(tmp_path, "crowded"), measure), width, tmp_path)
+        assert 4 < int(attribute(document, "numbers")) < 30
+        assert attribute(document, "over") == "0"
+
+
+def test_criteria_heat_and_knee_are_drawn(tmp_path: Path) -> None:
+    """Marks of their own, by number and place: an empty chart has none."""
+    measure = """
+      told.wanted = words("#chart-quantiles svg .mark-text text");
+      const cells = [...document.querySelectorAll("#chart-heat svg .mark-rect path[aria-label*='iterations']")];
+      told.cells = cells.length;
+      told.shades = new Set(cells.map((each) => each.getAttribute("fill"))).size;
+      told.knee = words("#chart-load0_rate svg .mark-text text");"""
+    document = dump(after_drawing(write(tmp_path, "rich"), measure), 1280, tmp_path)
+    assert "C6: p90 &lt; 40 ms ✗" in attribute(document, "wanted")
+    assert {"p50", "p90", "p99"} <= set(attribute(document, "wanted").split())
+    assert int(attribute(document, "cells")) > 100
+    assert int(attribute(document, "shades")) >= 4
+    document = dump(after_drawing(write(tmp_path, "climbed"), measure), 1280, tmp_path)
+    assert re.search(r"knee (60|120)", attribute(document, "knee"))
 
 
 def test_the_theme_follows_the_address(tmp_path: Path) -> None:

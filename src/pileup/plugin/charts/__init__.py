@@ -58,6 +58,8 @@ class Drawing:
     """Whether its x axis is the time of the run."""
     columns: dict[str, str] = field(default_factory=dict)
     """Columns of that table to show: name -> heading."""
+    says: str = ""
+    """A description in a sentence or two, as caption and for screen readers; empty: made from the table."""
 
 
 @dataclass(frozen=True, slots=True)

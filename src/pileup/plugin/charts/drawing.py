@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -14,11 +14,14 @@ GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
 QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
 DASHES = {"p50": [1, 0], "p90": [6, 3], "p99": [2, 2]}
 """Quantiles can be distinguished without their colours, too."""
-NUMBER = ",.12~r"
-"""Format of plain numbers on axes: 3,160 and 0.8."""
+AMOUNT = (
+    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, ',.6~r') + ' G' : "
+    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, ',.6~r') + ' M' : format(datum.value, ',.6~r')"
+)
+"""Labels of plain numbers on axes: 0.8, 3,160 and 2.5 M."""
 HEIGHT = 150
 Y_WIDTH = 46
-"""Room for the labels of every y axis, so that charts below each other share their time axis."""
+"""Room for the labels of a y axis: the same for every chart with a time axis, so that a moment is below itself."""
 
 CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -38,7 +41,7 @@ CONFIG: dict[str, Any] = {
         "labelPadding": 4,
         "gridDash": [1, 2],
     },
-    "axisY": {"domain": False, "ticks": False, "minExtent": Y_WIDTH, "maxExtent": 160},
+    "axisY": {"domain": False, "ticks": False, "minExtent": Y_WIDTH, "maxExtent": 180},
     "line": {"strokeWidth": 1.6, "strokeJoin": "round"},
     "text": {"fill": MUTED, "fontSize": 10},
 }
@@ -175,6 +178,22 @@ def far_apart(tops: list[float]) -> bool:
     return bool(tops) and max(tops) > 30 * min(tops)
 
 
+def amount_axis(**more: Any) -> alt.Axis:
+    """Return the axis of plain numbers; `more` are options of altair's Axis."""
+    return alt.Axis(title=None, labelExpr=AMOUNT, **more)
+
+
+class YAxis(NamedTuple):
+    """How amounts are drawn upwards: what layers of one chart share."""
+
+    scale: alt.Scale
+    axis: alt.Axis
+
+    def of(self, column: str) -> alt.Y:
+        """Return the channel of a column."""
+        return alt.Y(f"{column}:Q", scale=self.scale, axis=self.axis, title=None)
+
+
 def amount_scale(tops: list[float], values: list[float]) -> tuple[alt.Scale, alt.Axis, bool]:
     """Return scale and axis for amounts whose largest values per case are `tops`, and whether it is logarithmic.
 
@@ -182,17 +201,32 @@ def amount_scale(tops: list[float], values: list[float]) -> tuple[alt.Scale, alt
     """
     seen = [top for top in tops if top > 0]
     if not far_apart(seen):
-        return alt.Scale(zero=True, nice=True), alt.Axis(title=None, format=NUMBER, tickCount=4), False
+        return alt.Scale(zero=True, nice=True), amount_axis(tickCount=4), False
     low, high = min(values), max(values)
     ticks = log_ticks(low / 2, high * 2, 6)
     scale = alt.Scale(type="log", nice=False, padding=5)
-    return scale, alt.Axis(title=None, format=NUMBER, values=ticks), True
+    return scale, amount_axis(values=ticks), True
 
 
 def dots(table: str, y: alt.Y, fill: str | alt.Fill) -> Any:
     """Return the layer of rows that are alone between gaps: a line has no length there."""
     mark = within(table).transform_filter("datum.alone").mark_circle(size=9, opacity=1)
     return mark.encode(x=time_axis(), y=y, fill=fill if isinstance(fill, alt.Fill) else alt.value(fill))
+
+
+def end_label(table: str, column: str, y: alt.Y, color: str, place: int = 0) -> list[Any]:
+    """Return the layers of the name of a line, that of its column: on the line, near the end of what is on show.
+
+    Lines of one chart are named at different places (0, 1, …): names of lines that are close do not overlap.
+    """
+    known = within(table).transform_filter(
+        f"datum.{column} > 0 && datum.t <= last - {4 + 32 * place} / max(width, 1) * (last - first)"
+    )
+    last = known.transform_joinaggregate(newest="max(t)").transform_filter("datum.t === datum.newest")
+    style = {"align": "right", "baseline": "bottom", "dy": -4, "fontSize": 10, "fontWeight": "bold"}
+    halo = last.mark_text(fill="var(--card)", stroke="var(--card)", strokeWidth=3, opacity=0.85, **style)
+    drawn = last.mark_text(fill=color, **style)
+    return [each.encode(x=time_axis(), y=y, text=alt.value(column)) for each in (halo, drawn)]
 
 
 def layer_of(chart: Any) -> dict[str, Any]:
@@ -203,6 +237,9 @@ def layer_of(chart: Any) -> dict[str, Any]:
 
 def finish(layers: list[dict[str, Any]], height: int, length: float | None = None) -> dict[str, Any]:
     """Return the specification of layers, as wide as their place; with `length` (ms) on the time axis of the run."""
+    for axis in (layer.get("encoding", {}).get("y", {}).get("axis") for layer in layers if length):
+        if isinstance(axis, dict) and axis.get("orient") != "right":
+            axis["minExtent"] = axis["maxExtent"] = Y_WIDTH  # time axes below each other begin and end together
     return {
         "$schema": alt.SCHEMA_URL,
         "width": "container",

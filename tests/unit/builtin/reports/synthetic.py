@@ -2,14 +2,17 @@
 
 import math
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+from pileup.model import check as checks
 from pileup.model.bottleneck import BottleneckRow, LimitedBy
+from pileup.model.breakdown import Breakdown, LabelFigure, LabelLine
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
-from pileup.model.manifest import Manifest, SuiteSource
+from pileup.model.manifest import CaseEntry, Manifest, SuiteSource
 from pileup.model.record import CaseOutcome
+from pileup.model.response_map import PER_DECADE, ResponseMap
 from pileup.model.results import (
     CaseResult,
     CriterionResult,
@@ -81,6 +84,24 @@ def timeline(
         p99=tuple(None if i == 4 else w * 2.6 for i, w in zip(n, wave, strict=True)),
         late=tuple(2e5 * draw.random() for _ in n),
         latest=tuple(2e5 + 2e5 * draw.random() for _ in n),
+        responses=response_map(start, passed, wave, lost),
+    )
+
+
+def response_map(start: float, passed: list[float], medians: list[float], lost: list[float]) -> ResponseMap:
+    """Response times second by second: log-normal around the median of each, one standard deviation a third of it."""
+    bins = [[math.log10(median * math.exp(k / 3)) * PER_DECADE for k in (-2, -1, 0, 1, 2)] for median in medians]
+    first, last = int(min(map(min, bins))), int(max(map(max, bins))) + 1
+    counts = [[0] * (last - first) for _ in medians]
+    for column, places, rate in zip(counts, bins, passed, strict=True):
+        for place, share in zip(places, (0.06, 0.24, 0.4, 0.24, 0.06), strict=True):
+            column[int(place) - first] += round(rate * share)
+    return ResponseMap(
+        tuple(int(BEGIN + (start + i) * SECOND) for i in range(len(medians))),
+        tuple(int(BEGIN + (start + i + 1) * SECOND) for i in range(len(medians))),
+        first,
+        tuple(map(tuple, counts)),
+        tuple(map(round, lost)),
     )
 
 
@@ -314,9 +335,17 @@ def run_info(title: str = "Copy stress on the new disk servers", **more: Any) ->
     return run_of({**told, **more})
 
 
+def asked(judged: CriterionResult) -> CriterionResult:
+    """The same with its check read, as statistics give it."""
+    if not judged.check:
+        return judged
+    read = checks.parse(judged.check)
+    return replace(judged, asked=read, selected=checks.resolve(read, ("copy", "stat", "climb"), ("node",)))
+
+
 def criteria() -> tuple[CriterionResult, ...]:
     """One of each verdict."""
-    return (
+    found = (
         CriterionResult(
             "C1",
             "At least 1 MB/s are delivered",
@@ -358,7 +387,28 @@ def criteria() -> tuple[CriterionResult, ...]:
             "",
         ),
         CriterionResult("C5", "Operators find the logs helpful", "", "none", Verdict.NOT_COVERED, Figure(None), "", ""),
+        CriterionResult(
+            "C6",
+            "Nine of ten copies take less than 40 ms",
+            "p90(copy.response) < 40 ms",
+            "full",
+            Verdict.NOT_MET,
+            figure(44e6, "time", 2550),
+            "< 40 ms",
+            "p90(copy.response) is 44 ms, not < 40 ms",
+        ),
+        CriterionResult(
+            "C7",
+            "The load average stays below 3",
+            "max(node.load1) < 3",
+            "full",
+            Verdict.MET,
+            Figure(2.9, "", None, 124),
+            "< 3",
+            "",
+        ),
     )
+    return tuple(map(asked, found))
 
 
 def rich() -> RunResults:
@@ -542,6 +592,83 @@ def eventful() -> RunResults:
     return replace(full, cases=(*full.cases, waiting(20, "submit", 3)), events=happened())
 
 
+def crowded() -> RunResults:
+    """The eventful run with so many events close to each other that their numbers have no room."""
+    full = eventful()
+    kinds = ("fault", "setting", "place", "cooldown")
+    at = [9 + 0.4 * number + (20 if number > 15 else 0) for number in range(30)]
+    many = tuple(
+        Event(kinds[number % 4], f"event {number}", int(BEGIN + t * SECOND), int(BEGIN + t * SECOND), "se")
+        for number, t in enumerate(at)
+    )
+    return replace(full, events=many)
+
+
+def spread(places: tuple[str, ...] = ("wn041", "wn042", "wn043")) -> RunResults:
+    """The rich run with its copies from several places, the last of which is slow."""
+    full = rich()
+    case = next(each for each in full.cases if each.test == "copy")
+    first, *others = case.operations
+    values = tuple(_at_place(name, 2.5e6 if name == places[-1] else 1e6) for name in places)
+    broken = replace(first, breakdowns=(Breakdown("place", values, 0, (1e6, 4e6, 1.6e7, 6.4e7)),))
+    changed = replace(case, operations=(broken, *others))
+    return replace(full, cases=tuple(changed if each is case else each for each in full.cases))
+
+
+def _at_place(name: str, unit: float) -> LabelFigure:
+    draw = random.Random(name)
+    times = [int(BEGIN + (3 + i) * SECOND) for i in range(17)]
+    line = LabelLine(
+        tuple(times),
+        tuple(time + SECOND for time in times),
+        tuple(1e8 / unit / 2 * draw.gauss(1, 0.1) for _ in times),
+        tuple(unit * 15 * draw.gauss(1, 0.1) for _ in times),
+    )
+    known = Figure(15 * unit, "time", None, 900)
+    none = Figure(None, "rate")
+    return LabelFigure(name, Counts(passed=900), none, none, known, 1e6, {0.5: known}, None, (100, 500, 300), line)
+
+
+CAPACITY = 185.0
+"""What the storage of `climbed` sustains, per second."""
+
+
+def climbed(rates: tuple[int, ...] = (60, 120, 180, 240, 300), seconds: int = 6) -> RunResults:
+    """A load that rises level by level to more than the system sustains: a queue of one server of known capacity."""
+    draw = random.Random(5)
+    lines = []
+    for number, rate in enumerate(rates):
+        busy = min(0.97, rate / CAPACITY)
+        one = timeline(
+            number * seconds,
+            seconds,
+            min(rate, CAPACITY),
+            clients=100,
+            median=5e6 / (1 - busy),
+            size=65536,
+            seed=number,
+        )
+        flat = tuple(min(rate, CAPACITY) * draw.gauss(1, 0.01) for _ in range(seconds))
+        times = tuple(5e6 / (1 - busy) * draw.gauss(1, 0.03) for _ in range(seconds))
+        given = {"started": (float(rate),) * seconds, "missed": (0.0,) * seconds, "phase": (3,) * seconds}
+        lines.append(replace(one, passed=flat, p50=times, p99=tuple(3 * each for each in times), **given))
+    columns = {
+        each.name: sum((getattr(line, each.name) for line in lines), ())
+        for each in fields(Timeline)
+        if each.name != "responses"
+    }
+    length = len(rates) * seconds
+    case = sustained(1, "climb", 0, length, load="open, 60 to 300 /s", rate=150.0)
+    levels = tuple(
+        (number * seconds * SECOND, (number + 1) * seconds * SECOND, float(rate)) for number, rate in enumerate(rates)
+    )
+    entry = CaseEntry(1, "climb", "climb", load_kind="open", spans=((0, length * SECOND),), levels=levels)
+    full = rich()
+    return replace(
+        full, cases=(replace(case, timeline=Timeline(**columns)),), run=replace(full.run, cases=(entry,)), criteria=()
+    )
+
+
 def waiting(number: int, name: str, start: float) -> CaseResult:
     """A case that submits jobs, which outlive it."""
     case = sustained(number, name, start, 20, size=0, load="open, 50 /s for 17 s")
@@ -552,6 +679,12 @@ def waiting(number: int, name: str, start: float) -> CaseResult:
     counts = Counts(passed=820, lost=12, unfinished=18)
     job = replace(operation("job", False, counts, median=2e10, sigma=0.5, size=0), detached=True, seconds=55.0)
     return replace(case, operations=(*case.operations, job), detached=(line,))
+
+
+def _pressed(case: CaseResult) -> CaseEntry:
+    """The entry of a case of a scan: as many clients as its server has threads."""
+    clients = int(case.point["se.threads"])
+    return CaseEntry(case.id, case.name, "copy", load_kind="closed", clients=clients, point=case.point)
 
 
 def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> RunResults:
@@ -576,6 +709,7 @@ def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> R
         PointVerdict(point.name, Verdict.NOT_MET if point.number == 1 else Verdict.MET, figure(90e6, "time", 400), "")
         for point in found
     )
+    info = replace(info, cases=tuple(_pressed(case) for case in cases))
     judged = replace(criteria()[1], points=verdicts, reason="it does not hold at 1 of 6 points: se.threads=4: 90 ms")
     full = replace(rich(), cases=tuple(cases), run=info, criteria=(judged,), errors=(), series=(), notes=())
     return replace(full, points=found, comparisons=comparisons(found, cases))

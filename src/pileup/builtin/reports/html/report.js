@@ -33,7 +33,7 @@
     const done = vegaEmbed(place, spec, options)
       .then((result) => {
         views.set(id, result.view);
-        if (chart.timed) { draggable(place, result.view); return show(result.view); }
+        if (chart.timed) { draggable(place, result.view); keyed(place); return show(result.view); }
       })
       .catch((problem) => {
         console.error("chart " + id + ": " + problem);
@@ -50,6 +50,7 @@
     if (shown[1] - shown[0] < 1) shown = whole();
     views.forEach((view, id) => { if (report.charts[id].timed) show(view); });
     document.querySelectorAll(".reset").forEach((each) => { each.hidden = shown[0] === 0 && shown[1] === report.window; });
+    document.getElementById("shown").textContent = `Charts show ${number(shown[0] / 1000)} s to ${number(shown[1] / 1000)} s.`;
   }
 
   // Drag over a chart with a time axis to see that part of the run in all of them; a double click shows the whole again.
@@ -76,6 +77,23 @@
       if (far) { choose(""); zoom(...ends); }
     });
     place.addEventListener("dblclick", () => { choose(""); zoom(...whole()); });
+  }
+
+  // The same by keyboard, from a chart that has the focus.
+  function keyed(place) {
+    place.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const [from, to] = shown, length = to - from;
+      const moved = (by) => { const begin = Math.min(Math.max(0, from + by), report.window - length); return [begin, begin + length]; };
+      const ends = {
+        "+": () => [from + length / 4, to - length / 4], "-": () => [from - length / 2, to + length / 2],
+        ArrowLeft: () => moved(-length / 4), ArrowRight: () => moved(length / 4), Escape: whole,
+      }[event.key === "=" ? "+" : event.key];
+      if (!ends) return;
+      event.preventDefault();
+      choose("");
+      zoom(...ends());
+    });
   }
 
   function show(view) {

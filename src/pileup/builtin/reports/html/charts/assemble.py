@@ -11,7 +11,7 @@ from pathlib import Path
 from altair.utils.schemapi import debug_mode
 
 from pileup.builtin.reports.html import ALL, points
-from pileup.builtin.reports.html.charts import marks, tables
+from pileup.builtin.reports.html.charts import marks, says, tables
 from pileup.plugin import PluginError, registry
 from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.drawing import with_marks
@@ -95,7 +95,7 @@ def _drawn(results: RunResults, chosen: list[tuple[str, type[Chart] | PluginErro
             told = str(problem) if isinstance(problem, PluginError) else f"{type(problem).__name__}: {problem}"
             made.problems.append(f"Chart {name} is not drawn: {told}")
             continue
-        for group in groups:
+        for group in map(_said, groups):
             made.sections.setdefault(group.section or cls.section, []).append(group)
             made.data |= group.tables
             seen.update(drawing.id for drawing in group.drawings)
@@ -125,6 +125,12 @@ def _checked(group: Group, made: Charts, seen: set[str]) -> Group:
     except ValueError as problem:
         raise PluginError(f"it is no JSON: {problem}", "finite numbers, None, texts and lists") from problem
     return group
+
+
+def _said(group: Group) -> Group:
+    """Return a group each of whose drawings says what is to be seen."""
+    told = [replace(each, says=says.of(each, group.tables.get(each.table, {}))) for each in group.drawings]
+    return replace(group, drawings=told)
 
 
 def _mark(made: Charts, results: RunResults) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from pileup.plugin.charts import Columns, Drawing, Mark
-from pileup.plugin.charts.drawing import NUMBER, color, hits, in_window, time_axis, timed, within
+from pileup.plugin.charts.drawing import amount_axis, color, hits, in_window, time_axis, timed, within
 
 TABLE = "detached"
 PAINT: dict[str, Any] = {"fill": alt.Fill, "stroke": alt.Stroke}
@@ -44,7 +44,7 @@ def _ends(cases: list[str]) -> Any:
 
 
 def _amount(column: str) -> alt.Y:
-    axis = alt.Axis(title=None, format=NUMBER, tickCount=4)
+    axis = amount_axis(tickCount=4)
     return alt.Y(f"{column}:Q", axis=axis, scale=alt.Scale(zero=True, nice=True))
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts import tables
+from pileup.builtin.reports.html.charts import says, tables
 from pileup.builtin.reports.html.charts.hold import SHOWN
 from pileup.plugin.charts import Columns, Drawing, Mark
-from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, NUMBER, color, finish, layer_of, named
+from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, amount_axis, color, finish, layer_of, named
 from pileup.plugin.results import CaseResult, FoundLevel, RunResults, SoughtCondition
+from pileup.plugin.units import counted
 
 MOST = 6
 """Conditions that are drawn, at most: the first."""
@@ -75,8 +76,18 @@ def _of_condition(number: int, drawn: _Drawn) -> tuple[Drawing, dict[str, Column
         about=_about(drawn, len(found.trials) - len(seen)),
         timed=False,
         columns={"n": "trial", "level": by, "value": sought.figure, "outcome": "outcome"},
+        says=_says(drawn, table, by),
     )
     return chart, {trials: table, answer: line}
+
+
+def _says(drawn: _Drawn, table: Columns, by: str) -> str:
+    found, levels = drawn.found, says.span(table["level"], by)
+    passed = sum(outcome == "passed" for outcome in table["outcome"])
+    told = f"{counted(len(table['n']), 'trial')} at {levels}, {passed} of them passed."
+    if found.limit is None or found.low is None or found.high is None:
+        return told
+    return f"{told} The limit is {says.number(found.limit)} ({says.span((found.low, found.high), '')})."
 
 
 def _about(drawn: _Drawn, without: int) -> str:
@@ -91,8 +102,8 @@ def _about(drawn: _Drawn, without: int) -> str:
 
 def _layers(trials: str, answer: str, drawn: _Drawn, values: list[float], by: str) -> list[Any]:
     x = alt.Scale(type="log", nice=False, padding=12)
-    level = alt.Axis(title=None, format=NUMBER, tickCount=6, grid=False)
-    y = alt.Y("value:Q", scale=_scale(values), axis=alt.Axis(title=None, format=NUMBER, tickCount=5))
+    level = amount_axis(tickCount=6, grid=False)
+    y = alt.Y("value:Q", scale=_scale(values), axis=amount_axis(tickCount=5))
     points = alt.Scale(domain=list(COLORS), range=list(COLORS.values()))
     tips = [
         alt.Tooltip("n:Q", title="trial"),

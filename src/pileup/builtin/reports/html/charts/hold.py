@@ -10,7 +10,7 @@ import altair as alt
 from pileup.builtin.reports.html.charts import tables
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts.columns import Number, drawn_runs, looks
-from pileup.plugin.charts.drawing import NUMBER, color, dots, hits, time_axis, timed, within
+from pileup.plugin.charts.drawing import amount_axis, color, dots, hits, time_axis, timed, within
 from pileup.plugin.results import CaseResult, HeldLevel, RunResults
 
 MOST = 6
@@ -75,7 +75,7 @@ def _table(times: Sequence[int], values: Sequence[float], axis: Clock, runs: Seq
 
 
 def _y(column: str) -> Any:
-    axis = alt.Axis(title=None, format=NUMBER, tickCount=4)
+    axis = amount_axis(tickCount=4)
     return alt.Y(f"{column}:Q", axis=axis, scale=alt.Scale(zero=True, nice=True))
 
 

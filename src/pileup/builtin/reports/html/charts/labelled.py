@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from pileup.builtin.reports.html.charts import latency, tables
@@ -36,12 +37,12 @@ def groups(results: RunResults) -> Iterator[Group]:
     found.sort(key=lambda one: not any(value.apart for value in one[2].values))
     for number, one in enumerate(found[:GROUPS]):
         yield _group(number, one)
-    if left := [_title(one) for one in found[GROUPS:]]:
+    if left := [title(*one) for one in found[GROUPS:]]:
         yield Group(notes=[f"By label, not drawn: {_some(left)}. Tables of these are with their cases."])
 
 
-def _title(one: By) -> str:
-    case, operation, by = one
+def title(case: CaseResult, operation: OperationResult, by: Breakdown) -> str:
+    """Return what is broken down by what: `copy, read by drive`."""
     name = tables.label(case)
     return f"{name} by {by.label}" if operation.iteration else f"{name}, {operation.operation} by {by.label}"
 
@@ -64,8 +65,11 @@ def _group(number: int, one: By) -> Group:
     durations = [value for table in data for value in positive(table, "low", "high")]
     top = max(share for table in data for share in table["share"])
     names = [f"label{number}_{place}" for place, _ in enumerate(chosen)]
-    drawn = [_panel(name, value, durations, top) for name, value in zip(names, chosen, strict=True)]
-    heading = f"Response times of {_title(one)}"
+    drawn = [
+        replace(_panel(name, value, durations, top), says=latency.most(table))
+        for name, value, table in zip(names, chosen, data, strict=True)
+    ]
+    heading = f"Response times of {title(*one)}"
     return Group(drawn, dict(zip(names, data, strict=True)), heading, _left_out(by, chosen), paired=True, small=True)
 
 

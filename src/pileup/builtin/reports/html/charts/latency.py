@@ -6,10 +6,21 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts import tables
+from pileup.builtin.reports.html.charts import says, tables
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive
-from pileup.plugin.charts.drawing import INK, MUTED, NUMBER, QUANTILES, color, finish, layer_of, log_time, named
+from pileup.plugin.charts.drawing import (
+    DASHES,
+    INK,
+    MUTED,
+    QUANTILES,
+    amount_axis,
+    color,
+    finish,
+    layer_of,
+    log_time,
+    named,
+)
 from pileup.plugin.results import CaseResult
 from pileup.plugin.units import format_count
 
@@ -36,9 +47,23 @@ def functions(table: Columns, names: list[str]) -> list[Drawing]:
     slow = "The slow ones: share of iterations that took longer."
     given: dict[str, Any] = {"table": "ecdf", "legend": legend, "timed": False, "columns": columns}
     return [
-        Drawing("ecdf", "Distribution", "share at or below", body, about=about, **given),
-        Drawing("tail", "Tail", "share above, log scale", tail, about=slow, **given),
+        Drawing("ecdf", "Distribution", "share at or below", body, about=about, says=_within(table, 0.5, 0.9), **given),
+        Drawing("tail", "Tail", "share above, log scale", tail, about=slow, says=_within(table, 0.99, 1.0), **given),
     ]
+
+
+def _within(table: Columns, *shares: float) -> str:
+    """Return within which response time so large a share of each case's iterations was: `copy: 50 % within 20 ms`."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for case, kind, ms, share in zip(*(table[name] for name in ("case", "kind", "ms", "share")), strict=True):
+        if kind == "response" and ms is not None and share is not None:
+            points.setdefault(case, []).append((share, ms))
+    told = []
+    for case, found in points.items():
+        least = [min((ms for at, ms in found if at >= share), default=found[-1][1]) for share in shares]
+        ends = zip(shares, least, strict=True)
+        told.append(f"{case}: {', '.join(f'{share * 100:g} % within {says.duration(ms)}' for share, ms in ends)}.")
+    return " ".join(told)
 
 
 def _steps(durations: list[float], names: list[str], y: alt.Y) -> Any:
@@ -77,8 +102,33 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Drawing, Columns]]:
         legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
         columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
         unit = f"{format_count(got.n)} iterations"
-        drawn.append((Drawing(name, tables.label(case), unit, spec, name, legend, timed=False, columns=columns), table))
+        drawn.append(
+            (
+                Drawing(
+                    name,
+                    tables.label(case),
+                    unit,
+                    spec,
+                    name,
+                    legend=legend,
+                    timed=False,
+                    columns=columns,
+                    says=most(table),
+                ),
+                table,
+            )
+        )
     return drawn
+
+
+def most(table: Columns) -> str:
+    """Return the range of a histogram, and its highest bin."""
+    low, high, share = (table[name] for name in ("low", "high", "share"))
+    if not low:
+        return ""
+    place = max(range(len(share)), key=share.__getitem__)
+    peak = f"{share[place]:.3g} % take {says.duration(low[place])} to {says.duration(high[place])}, the most of any bin"
+    return f"From {says.duration(low[0])} to {says.duration(high[-1])}; {peak}."
 
 
 def bars(table: str, fill: str, durations: list[float], what: str = "iterations", top: float | None = None) -> Any:
@@ -90,7 +140,7 @@ def bars(table: str, fill: str, durations: list[float], what: str = "iterations"
     ]
     tips += [alt.Tooltip("count:Q", title=what, format=","), alt.Tooltip("share:Q", title="%")]
     amount = alt.Scale(zero=True, nice=True) if top is None else alt.Scale(domain=[0, top], nice=True)
-    axis_y = alt.Axis(title=None, format=NUMBER, tickCount=3)
+    axis_y = amount_axis(tickCount=3)
     y = alt.Y("count:Q" if top is None else "share:Q", axis=axis_y, scale=amount)
     x = alt.X("low:Q", scale=scale, axis=axis, title=None)
     drawn = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)
@@ -104,10 +154,20 @@ def rules(values: dict[str, float], durations: list[float]) -> list[Any]:
     if not rows:
         return []
     colors = alt.Scale(domain=list(QUANTILES), range=list(QUANTILES.values()))
+    dashes = alt.StrokeDash("q:N", scale=alt.Scale(domain=list(DASHES), range=list(DASHES.values())), legend=None)
     drawn = alt.Chart(alt.InlineData(values=rows)).mark_rule(strokeWidth=1.5, clip=True)
     x = alt.X("ms:Q", scale=scale, axis=axis, title=None)
-    tips = [alt.Tooltip("q:N", title="quantile"), alt.Tooltip("ms:Q", format=",.3~r")]
-    return [drawn.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), tooltip=tips)]
+    tips = [alt.Tooltip("q:N", title="percentile"), alt.Tooltip("ms:Q", format=",.3~r")]
+    rule = drawn.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), strokeDash=dashes, tooltip=tips)
+    return [rule, *(_named_rule(q, ms, number, x) for number, (q, ms) in enumerate(values.items()))]
+
+
+def _named_rule(q: str, ms: float, number: int, x: alt.X) -> Any:
+    """Return the name of a rule at its top, each on a row of its own: rules may be close."""
+    style = {"align": "left", "baseline": "top", "dx": 3, "dy": 10 * number, "fontSize": 9}
+    point: Any = alt.Chart(alt.InlineData(values=[{"q": q, "ms": float(f"{ms:.5g}")}]))
+    drawn = point.mark_text(fill=QUANTILES[q], fontWeight="bold", **style)
+    return drawn.encode(x=x, y=alt.value(0), text="q:N")
 
 
 def box_plots(table: Columns) -> Drawing | None:
@@ -140,5 +200,17 @@ def box_plots(table: Columns) -> Drawing | None:
         Mark("mean", INK, "dot"),
     )
     columns = {"row": "case", "n": "n"} | {name: f"{title}, ms" for name, title in titles.items()}
-    given: dict[str, Any] = {"legend": legend, "timed": False, "columns": columns}
-    return Drawing("boxes", "Cases and operations side by side", "response time, log scale", spec, "boxes", **given)
+    known = [(value, name) for value, name in zip(table["median"], table["row"], strict=True) if value is not None]
+    ends = [f"{says.duration(value)} ({name})" for value, name in (min(known), max(known))]
+    said = f"The medians are from {ends[0]} to {ends[1]}." if len(known) > 1 else f"The median is {ends[0]}."
+    return Drawing(
+        "boxes",
+        "Cases and operations side by side",
+        "response time, log scale",
+        spec,
+        "boxes",
+        legend=legend,
+        timed=False,
+        columns=columns,
+        says=said,
+    )

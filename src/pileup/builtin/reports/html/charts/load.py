@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 
+from pileup.builtin.reports.html.charts import says, wanted
+from pileup.builtin.reports.html.charts.wanted import Bound, Lines
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive, scaled
 from pileup.plugin.charts.drawing import (
     BAD,
     DASHES,
     GOOD,
+    INK,
     MUTED,
     QUANTILES,
     WARN,
     amount_scale,
+    end_label,
     far_apart,
     finish,
     free_log_time,
@@ -28,6 +33,7 @@ from pileup.plugin.charts.drawing import (
     timed,
     within,
 )
+from pileup.plugin.units import counted, format_count
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
 LINES = ["case:N", "run:N"]
@@ -35,6 +41,7 @@ LINES = ["case:N", "run:N"]
 SPARSE = 150
 """Rows of the timeline up to which each value gets a point."""
 DOTTED = (3, 2)
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 STROKES = {"p50": "line", "p90": "dash", "p99": "dotted"}
 POINT = {"size": 9, "strokeWidth": 0}
 
@@ -56,60 +63,120 @@ class Scaled:
 
 
 def gantt(table: Columns, length: float) -> Drawing:
-    """Return the chart of cases in time, coloured by outcome, what is left out of the figures shaded."""
+    """Return the chart of cases in time, coloured by outcome, what is left out of the figures shaded.
+
+    A case has a row with its name above its bar: names beside the bars would move the time axis.
+    """
     count = len(table["case"])
-    names = alt.Axis(title=None, labelLimit=150, domain=False, grid=True)
-    y = alt.Y("case:N", sort=None, axis=names, scale=alt.Scale(paddingInner=0.3))
+    room = alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=None)
+    rows = alt.Scale(domain=[0, count], reverse=True, nice=False, zero=False)
     colors = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
     fill = alt.Color("outcome:N", scale=colors, legend=None)
     tips = [alt.Tooltip(f"{name}:N") for name in ("case", "load", "outcome")] + [alt.Tooltip("when:N", title="time")]
-    bars = (
-        in_window("cases")
-        .mark_bar(clip=True, cornerRadius=2, minBandSize=3)
-        .encode(x=time_axis("a"), x2="b:Q", y=y, fill=fill, stroke=fill, strokeWidth=alt.value(1), tooltip=tips)
+    places = {"top": "datum.n + 0.52", "foot": "datum.n + 0.92", "name": "datum.n + 0.5"}
+
+    def y(column: str) -> alt.Y:
+        return alt.Y(f"{column}:Q", scale=rows, axis=room, title=None)
+
+    placed = in_window("cases").transform_calculate(**places)
+    bars = placed.mark_rect(clip=True, cornerRadius=2, strokeWidth=1).encode(
+        x=time_axis("a"), x2="b:Q", y=y("top"), y2="foot:Q", fill=fill, stroke=fill, tooltip=tips
     )
-    shade = (
+    pale = (
         in_window("phases")
-        .mark_bar(clip=True, fill="var(--card)", opacity=0.45)
-        .encode(x=time_axis("a"), x2="b:Q", y=y, tooltip=[alt.Tooltip("case:N"), alt.Tooltip("phase:N")])
+        .transform_calculate(**places)
+        .mark_rect(clip=True, fill="var(--card)", opacity=0.45)
+        .encode(x=time_axis("a"), x2="b:Q", y=y("top"), y2="foot:Q", tooltip=[*tips[:1], alt.Tooltip("phase:N")])
     )
-    spec = finish([layer_of(bars), layer_of(shade)], max(44, 19 * count), length)
+    spec = finish([layer_of(each) for each in (*_bar_names(placed, y("name")), bars, pale)], 24 * count, length)
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
     about = "Pale: set-up, ramp and warm-up, which are left out of all figures."
     columns = {"case": "case", "when": "time", "outcome": "outcome"}
-    return Drawing("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
+    said = _say_cases(table)
+    return Drawing("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns, says=said)
 
 
-def rates(table: Columns, length: float) -> Drawing:
+def _say_cases(table: Columns) -> str:
+    outcomes = Counter(table["outcome"])
+    told = ", ".join(f"{format_count(number)} {word}" for word, number in outcomes.most_common())
+    took = [(b - a, a, b, case) for a, b, case in zip(table["a"], table["b"], table["case"], strict=True)]
+    _, a, b, case = max(took)
+    return f"{counted(len(took), 'case')}: {told}. The longest, {case}, took from {says.moment(a)} to {says.moment(b)}."
+
+
+def _bar_names(placed: Any, y: alt.Y) -> list[Any]:
+    """Return the names above the bars: from where one begins, or up to the end of one that begins late."""
+    late = "datum.a > first + (last - first) * 0.6"
+    style = {"baseline": "bottom", "fill": INK, "fontSize": 11, "limit": {"expr": "width * 0.6"}}
+    label = "datum.case + (datum.outcome === 'passed' ? '' : ': ' + datum.outcome)"
+    begins = placed.transform_filter(f"!({late})").transform_calculate(at="max(datum.a, first)", label=label)
+    ends = placed.transform_filter(late).transform_calculate(at="min(datum.b, last)", label=label)
+    return [
+        begins.mark_text(align="left", **style).encode(x=time_axis("at"), y=y, text="label:N"),
+        ends.mark_text(align="right", **style).encode(x=time_axis("at"), y=y, text="label:N"),
+    ]
+
+
+def rates(table: Columns, length: float, bounds: Sequence[Bound] = ()) -> Drawing:
     """Return iterations per second: started, passed, not passed, and missed when any were."""
+    asked = [each for each in bounds if each.of_iterations(("response", "passed"), ("rate",))]
+    lines = wanted.lines("wanted_rates", asked, positive(table, "passed", "started"), lambda _: 1.0)
     missed = {"missed": WARN} if any(table["missed"]) else {}
     shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | missed
-    how = _how(table, "passed", "started")
+    how = _how(table, "passed", "started", lines=lines)
     words = {name: name.replace("_", " ") for name in shown}
     area = _area("passed", GOOD, how)
     zeros, none = _zeros(table, "passed", GOOD, how)
-    lines = [_line(name, color, how, DOTTED if name == "started" else ()) for name, color in shown.items()]
+    drawn = [_line(name, color, how, DOTTED if name == "started" else ()) for name, color in shown.items()]
     tips = _tips({name: f"{word} /s" for name, word in words.items()})
     legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
-    spec = timed([*area, *lines, *zeros, hits("timeline", tips)], length)
-    about = "Started above passed: the system does not keep up, or answers badly."
-    unit = f"per second{how.said}"
-    return Drawing("rates", "Iterations", unit, spec, "timeline", (*legend, *none), about, columns=_read(words))
+    layers = [*lines.shades(how.axis, how.scale), *area, *drawn, *zeros, *lines.rules(how.axis, how.scale)]
+    spec = lines.within(timed([*layers, hits("timeline", tips)], length))
+    about = f"Started above passed: the system does not keep up, or answers badly. {lines.about}".strip()
+    told = [says.lines(table, words | {"started": "Started"}, "per second")]
+    told.append(says.crossed(table, "passed", "Passed", lines))
+    said = " ".join(filter(None, told))
+    return Drawing(
+        "rates",
+        "Iterations",
+        f"per second{how.said}",
+        spec,
+        "timeline",
+        says=said,
+        legend=(*legend, *none, *lines.legend),
+        about=about,
+        columns=_read(words),
+    )
 
 
-def bandwidth(table: Columns, length: float) -> Drawing | None:
+def bandwidth(table: Columns, length: float, bounds: Sequence[Bound] = ()) -> Drawing | None:
     """Return bytes per second, None when no bytes were moved. Brings its column into a unit that is easy to read."""
     tops = [top for top in _tops(table, "bandwidth") if top > 0]
     if not tops:
         return None
     divisor, unit = scaled("B/s", min(tops) if far_apart(tops) else max(tops))
     table["bandwidth"] = [None if value is None else value / divisor for value in table["bandwidth"]]
-    how = _how(table, "bandwidth")
+    asked = [each for each in bounds if each.of_iterations(("bytes",), ("rate",))]
+    lines = wanted.lines("wanted_bandwidth", asked, positive(table, "bandwidth"), lambda _: divisor)
+    how = _how(table, "bandwidth", lines=lines)
     zeros, none = _zeros(table, "bandwidth", "var(--c0)", how)
     drawn = [*_area("bandwidth", "var(--c0)", how), _line("bandwidth", "var(--c0)", how), *zeros]
-    spec = timed([*drawn, hits("timeline", _tips({"bandwidth": unit}))], length)
+    layers = [*lines.shades(how.axis, how.scale), *drawn, *lines.rules(how.axis, how.scale)]
+    spec = lines.within(timed([*layers, hits("timeline", _tips({"bandwidth": unit}))], length))
     columns = _read({"bandwidth": unit})
-    return Drawing("bandwidth", "Throughput", unit + how.said, spec, "timeline", none, columns=columns)
+    told = [says.lines(table, {"bandwidth": "Throughput"}, unit)]
+    said = " ".join(filter(None, [*told, says.crossed(table, "bandwidth", "Throughput", lines)]))
+    return Drawing(
+        "bandwidth",
+        "Throughput",
+        unit + how.said,
+        spec,
+        "timeline",
+        says=said,
+        legend=(*none, *lines.legend),
+        about=lines.about,
+        columns=columns,
+    )
 
 
 def in_flight(table: Columns, length: float) -> Drawing:
@@ -121,27 +188,62 @@ def in_flight(table: Columns, length: float) -> Drawing:
     spec = timed([*_area("in_flight", "var(--c4)", how), *lines, *zeros, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"), *none)
     columns = _read(words)
-    about = "When *in flight* reaches *clients*, all clients are waiting for an answer."
+    about = "Where in flight reaches clients, all clients are waiting for an answer."
     return Drawing(
-        "in_flight", "In flight", f"iterations, clients{how.said}", spec, "timeline", legend, about, columns=columns
+        "in_flight",
+        "In flight",
+        f"iterations, clients{how.said}",
+        spec,
+        "timeline",
+        about=about,
+        legend=legend,
+        columns=columns,
+        says=says.lines(table, {"in_flight": "In flight", "clients": "clients"}),
     )
 
 
-def quantiles(table: Columns, length: float) -> Drawing | None:
+def quantiles(table: Columns, length: float, bounds: Sequence[Bound] = ()) -> Drawing | None:
     """Return quantiles of the response time against time, None when nothing passed."""
     values = positive(table, *QUANTILES)
     if not values:
         return None
-    how = Scaled(*free_log_time(values), logarithmic=True, points=_sparse(table))
+    asked = [each for each in bounds if each.of_iterations(("response",), ("quantile", "mean", "max"))]
+    wants = wanted.lines("wanted_quantiles", asked, values, lambda _: 1e6)
+    how = Scaled(*free_log_time([*values, *wants.values]), logarithmic=True, points=_sparse(table))
     known = {name: color for name, color in QUANTILES.items() if positive(table, name)}
     lines = [_line(name, color, how, DASHES[name]) for name, color in known.items()]
+    names = [
+        layer
+        for place, (name, color) in enumerate(known.items())
+        for layer in end_label("timeline", name, _y(name, how), color, place)
+    ]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in known]
     legend = tuple(Mark(name, color, STROKES[name]) for name, color in known.items())
-    spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170)
+    layers = [*wants.shades(how.axis, how.scale), *lines, *wants.rules(how.axis, how.scale), *names]
+    spec = wants.within(timed([*layers, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170))
     columns = _read({name: f"{name}, ms" for name in known})
     about = "From the intended start of each iteration to its answer; what did not pass is slower than any. "
-    about += "A second has a quantile where its values are enough for one: p90 takes 36, p99 takes 368."
-    return Drawing("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
+    about += f"A second has a quantile where its values are enough for one: p90 takes 36, p99 takes 368. {wants.about}"
+    return Drawing(
+        "quantiles",
+        "Response time",
+        "log scale",
+        spec,
+        "timeline",
+        legend=(*legend, *wants.legend),
+        about=about.strip(),
+        columns=columns,
+        says=_say_quantiles(table, list(known), wants),
+    )
+
+
+def _say_quantiles(table: Columns, known: list[str], wants: Lines) -> str:
+    """Return the ranges of the quantiles, and when each was past a threshold that is of itself."""
+    told = [says.lines(table, {name: name for name in known}, told=says.duration)]
+    for name in known:
+        mine = [one for one in wants.drawn if one[0].check.quantile == SHARES[name]]
+        told.append(says.crossed(table, name, name, replace(wants, drawn=tuple(mine))))
+    return " ".join(filter(None, told))
 
 
 def scheduling_delays(table: Columns, length: float) -> Drawing | None:
@@ -153,14 +255,17 @@ def scheduling_delays(table: Columns, length: float) -> Drawing | None:
     tips = [alt.Tooltip("case:N"), alt.Tooltip("latest:Q", title="latest, ms", format=",.3~r")]
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
-    columns = _read({"latest": "latest, ms"})
-    return Drawing("late", "Scheduling delay", "largest, log scale", spec, "timeline", (), about, columns=columns)
+    columns, said = _read({"latest": "latest, ms"}), says.lines(table, {"latest": "Latest"}, told=says.duration)
+    return Drawing(
+        "late", "Scheduling delay", "largest, log scale", spec, "timeline", about=about, columns=columns, says=said
+    )
 
 
-def _how(table: Columns, *columns: str) -> Scaled:
-    """Return how columns are drawn so that the small cases are seen beside the large."""
+def _how(table: Columns, *columns: str, lines: Lines | None = None) -> Scaled:
+    """Return how columns are drawn so that the small cases are seen beside the large, and `lines` beside both."""
     tops = [top for column in columns for top in _tops(table, column)]
-    return Scaled(*amount_scale(tops, positive(table, *columns)), points=_sparse(table))
+    values = positive(table, *columns) + [value for value in (lines.values if lines else ()) if value > 0]
+    return Scaled(*amount_scale(tops, values), points=_sparse(table))
 
 
 def _sparse(table: Columns) -> bool:

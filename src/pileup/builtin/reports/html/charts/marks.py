@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,11 @@ LISTED = 500
 """Rows of the table of events, at most."""
 CROWD = 12
 """Events of one kind, more than which are shaded on charts alone, without lines and numbers, and listed apart."""
+SLOTS = "width / 30"
+"""How many numbers have room beside each other on two rows."""
+BEGUN = "datum.a >= first && datum.n !== ''"
+"""Events that have a number and began in what is on show."""
+TIPS = [alt.Tooltip("kind:N"), alt.Tooltip("text:N"), alt.Tooltip("when:N", title="time")]
 KINDS = {
     "fault": ("fault", "var(--bad)"),
     "place": ("place lost", "var(--warn)"),
@@ -135,15 +141,27 @@ def layers(results: RunResults) -> tuple[list[dict[str, Any]], list[dict[str, An
         mine = in_window("events").transform_filter(f"datum.kind === '{word}'")
         bands = mine.transform_filter("datum.b > datum.a").mark_rect(clip=True, opacity=0.16, fill=shade)
         behind.append(layer_of(bands.encode(x=time_axis("a"), x2="b:Q")))
-        numbered = mine.transform_filter("datum.a >= first && datum.n !== ''")
-        before += [layer_of(each) for each in _rules(numbered, shade)]
-    return behind, before
+        numbered = mine.transform_filter(BEGUN).mark_rule(strokeWidth=1.4, strokeDash=[4, 2], stroke=shade)
+        before.append(layer_of(numbered.encode(x=time_axis("a"), tooltip=TIPS)))
+    return behind, [*before, *map(layer_of, _numbers())]
 
 
-def _rules(events: Any, shade: str) -> list[Any]:
-    tips = [alt.Tooltip("kind:N"), alt.Tooltip("text:N"), alt.Tooltip("when:N", title="time")]
-    number = {"align": "left", "baseline": "top", "dx": 3, "dy": 1, "fontSize": 9, "fontWeight": "bold"}
-    return [
-        events.mark_rule(strokeWidth=1.4, strokeDash=[4, 2], stroke=shade).encode(x=time_axis("a"), tooltip=tips),
-        events.mark_text(fill=shade, **number).encode(x=time_axis("a"), y=alt.value(0), text="n:N", tooltip=tips),
-    ]
+def _numbers() -> Iterator[Any]:
+    """Yield the layers of numbers. Events that are close together have one label, `3-7`.
+
+    Time is cut into slots of a label's width on the screen, those of one row not beside each other.
+    """
+    style = {"align": "left", "baseline": "top", "dx": 3, "fontSize": 9, "fontWeight": "bold"}
+    for row in range(2):
+        slots = (
+            in_window("events")
+            .transform_filter(BEGUN)
+            .transform_calculate(
+                number="toNumber(datum.n)", slot=f"floor((datum.a - first) / (last - first) * {SLOTS})"
+            )
+            .transform_filter(f"datum.slot % 2 === {row}")
+            .transform_aggregate(low="min(number)", high="max(number)", at="min(a)", groupby=["slot"])
+            .transform_calculate(label="datum.low === datum.high ? '' + datum.low : datum.low + '-' + datum.high")
+        )
+        drawn = slots.mark_text(fill="var(--ink)", dy=1 + 10 * row, **style)
+        yield drawn.encode(x=time_axis("at"), y=alt.value(0), text="label:N")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts import stacks, tables
+from pileup.builtin.reports.html.charts import says, stacks, tables, wanted
 from pileup.builtin.reports.html.charts.stacks import Queue
+from pileup.builtin.reports.html.charts.wanted import Bound, Lines
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts import Group as Drawings
 from pileup.plugin.charts.columns import Number, largest, mean, scaled
-from pileup.plugin.charts.drawing import NUMBER, color, dots, hits, time_axis, timed, within
+from pileup.plugin.charts.drawing import amount_axis, color, dots, hits, time_axis, timed, within
 from pileup.plugin.results import OWN_MONITOR, RunResults, Series
 
 POINTS = 360
@@ -31,6 +32,14 @@ TITLES = {
     "loopback": "Network within the machine",
     "number": "Number",
     "disk_busy": "Busiest disk",
+    "children_cpu": "CPU of commands that pileup started",
+    "total_cpu": "CPU of pileup, commands included",
+    "busiest_thread": "CPU of the busiest thread",
+    "run_queue": "Time ready to run without a CPU",
+    "lag": "Wake-up delay",
+    "loop_lag": "Wake-up delay of event loops",
+    "steal": "CPU time taken by the hypervisor",
+    "pressure": "Time in which something waited for a CPU",
 }
 ORDER = [
     "jobs",
@@ -102,7 +111,9 @@ def _several(group: Group) -> bool:
     return len({(each.times, each.values) for each in group.series}) > 1
 
 
-def panels(series: tuple[Series, ...], axis: Clock) -> tuple[list[Panel], dict[str, Columns]]:
+def panels(
+    series: tuple[Series, ...], axis: Clock, bounds: Sequence[Bound] = ()
+) -> tuple[list[Panel], dict[str, Columns]]:
     """Return a panel per monitor and host, and the tables its charts draw."""
     data: dict[str, Columns] = {}
     queue = stacks.queue_of(series, axis, POINTS)
@@ -120,7 +131,7 @@ def panels(series: tuple[Series, ...], axis: Clock) -> tuple[list[Panel], dict[s
             left[group.scope] = left.get(group.scope, 0) + 1
         else:
             name = f"monitor{len(data)}"
-            chart, data[name] = _chart(name, group, axis, queue)
+            chart, data[name] = _chart(name, group, axis, queue, bounds)
             made[group.scope].append(chart)
     if queue is not None and any(group.kind == "modes" for group in groups(series)):
         data[stacks.TABLE] = queue.table
@@ -141,7 +152,7 @@ def panels(series: tuple[Series, ...], axis: Clock) -> tuple[list[Panel], dict[s
 
 def drawings(results: RunResults, axis: Clock) -> Iterator[Drawings]:
     """Yield the charts of each monitor and host, with what needed none below them."""
-    found, data = panels(results.series, axis)
+    found, data = panels(results.series, axis, wanted.bounds(results, axis))
     for panel in found:
         names = {chart.table for chart in panel.charts}
         mine = {name: table for name, table in data.items() if name in names or name == stacks.TABLE}
@@ -186,10 +197,16 @@ def _title(group: Group) -> str:
 
 def _name(series: Series, group: Group) -> str:
     """Return what tells a series from the others of its chart: the values of its labels, else the metric."""
-    values = ", ".join(part.partition("=")[2] or part for part in series.labels.split(",")) if series.labels else ""
+    values = ", ".join(map(_value, series.labels.split(","))) if series.labels else ""
     if group.metric == "load" and series.metric != "load":
         return f"{series.metric[4:]} min"
     return values or series.metric.replace("_", " ")
+
+
+def _value(label: str) -> str:
+    """Return what a label says: its value, with its name where that is only a number."""
+    name, _, value = label.partition("=")
+    return f"{name} {value}" if value.isdigit() else value or label
 
 
 def _chosen(group: Group) -> list[tuple[str, str, Series]]:
@@ -217,7 +234,9 @@ def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
     return list(found.values())
 
 
-def _chart(name: str, group: Group, axis: Clock, queue: Queue | None) -> tuple[Drawing, Columns]:
+def _chart(
+    name: str, group: Group, axis: Clock, queue: Queue | None, bounds: Sequence[Bound] = ()
+) -> tuple[Drawing, Columns]:
     stack = stacks.stacked(group.series) if group.kind else []
     chosen = stack or _chosen(group)
     moments = sorted({time for _, _, each in chosen for time in each.times})
@@ -228,17 +247,38 @@ def _chart(name: str, group: Group, axis: Clock, queue: Queue | None) -> tuple[D
     keys = [f"s{number}" for number in range(len(chosen))]
     colors = [shade for _, shade, _ in chosen]
     tips = [alt.Tooltip(f"{key}:Q", title=text, format=",.4~r") for key, (text, _, _) in zip(keys, chosen, strict=True)]
+    lines = _wanted(name, group, [] if stack else [each for _, _, each in chosen], divisor, bounds)
     dotted = any(table["alone"])
-    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors, dotted=dotted)
+    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors, lines, dotted=dotted)
     several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
     legend = tuple(Mark(text, shade, "area" if stack else "line") for text, shade, _ in chosen) if several else ()
     readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
     over = queue if stack and group.kind == "modes" else None
-    spec = timed([*marks, *([over.layer()] if over else []), hits(name, tips)], axis.window, HEIGHT)
+    spec = lines.within(timed([*marks, *([over.layer()] if over else []), hits(name, tips)], axis.window, HEIGHT))
     if over:
         spec["resolve"], legend = {"scale": {"y": "independent"}}, (*legend, over.mark)
-    told = _left_out(group, len(chosen)) if not stack else ""
-    return Drawing(name, _title(group), unit, spec, name, legend, told, columns=readable), table
+    told = f"{_left_out(group, len(chosen)) if not stack else ''} {lines.about}".strip()
+    names = {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
+    said = [says.lines(table, names, unit)]
+    said += [says.crossed(table, key, names[key], lines) for key in keys if len(keys) == 1]
+    return Drawing(
+        name,
+        _title(group),
+        unit,
+        spec,
+        name,
+        (*legend, *lines.legend),
+        told,
+        columns=readable,
+        says=" ".join(filter(None, said)),
+    ), table
+
+
+def _wanted(name: str, group: Group, drawn: list[Series], divisor: float, bounds: Sequence[Bound]) -> Lines:
+    """Return the thresholds of criteria on what is drawn, by whatever function of the samples."""
+    asked = [each for each in bounds if any(each.of_series(series) for series in drawn)]
+    values = [value / divisor for series in drawn for value in series.values]
+    return wanted.lines(f"wanted_{name}", asked, values, wanted.in_unit(group.unit, divisor))
 
 
 def _left_out(group: Group, drawn: int) -> str:
@@ -255,17 +295,18 @@ def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]
     return [None if (value := known.get(time)) is None else value / divisor for time in moments]
 
 
-def _lines(name: str, keys: list[str], colors: list[str], *, dotted: bool) -> list[Any]:
-    y = alt.Axis(title=None, format=NUMBER, tickCount=3)
+def _lines(name: str, keys: list[str], colors: list[str], wants: Lines, *, dotted: bool) -> list[Any]:
+    y = amount_axis(tickCount=3)
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
     lines = [within(name).mark_line(stroke=shade) for shade in colors]
     drawn = [line.encode(x=time_axis(), y=y, detail="run:N") for line, y in zip(lines, amounts, strict=True)]
-    return drawn + [dots(name, y, shade) for y, shade in zip(amounts, colors, strict=True) if dotted]
+    drawn += [dots(name, y, shade) for y, shade in zip(amounts, colors, strict=True) if dotted]
+    return [*wants.shades(y, scale), *drawn, *wants.rules(y, scale)]
 
 
 def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[Any]:
-    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format=NUMBER, tickCount=3)
+    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else amount_axis(tickCount=3)
     scale = alt.Scale(domain=[0, 100]) if whole else alt.Scale(zero=True, nice=True)
     y = alt.Y("low:Q", stack=None, scale=scale, axis=axis)
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)

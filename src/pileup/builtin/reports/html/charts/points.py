@@ -9,12 +9,15 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html import points
-from pileup.plugin.charts import Columns, Drawing, Group, Mark
-from pileup.plugin.charts.columns import Number, largest, scaled, short
-from pileup.plugin.charts.drawing import MUTED, color, finish, layer_of, named
+from pileup.builtin.reports.html.charts import says, wanted
+from pileup.builtin.reports.html.charts.wanted import Bound
+from pileup.plugin.charts import Clock, Columns, Drawing, Group, Mark
+from pileup.plugin.charts.columns import Number, largest, positive, scaled, short
+from pileup.plugin.charts.drawing import MUTED, amount_axis, color, finish, layer_of, named
 from pileup.plugin.results import Comparison, Point, RunResults
 
 DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
+SHARES = {"p50": 0.5, "p99": 0.99}
 INSTEAD = {"p50": "mean"}
 """What is drawn where a metric is missing."""
 TESTS = 8
@@ -25,15 +28,17 @@ LINES = 12
 """Lines in one chart, at most: those of the first values."""
 
 
-def groups(results: RunResults) -> Iterator[Group]:
+def groups(results: RunResults, axis: Clock) -> Iterator[Group]:
     """Yield the charts of each test of a scan."""
+    bounds = wanted.bounds(results, axis)
     for number, (test, operations) in enumerate(points.tests_of(results)[:TESTS]):
         whole = operations.get("", {})
         made, data = [], {}
         for metric in _drawn(whole):
             name = f"points{number}_{metric.replace(' ', '_')}"
             heading = f"{test}: {points.title(metric)}"
-            drawing, data[name] = chart(name, results.points, whole[metric], heading)
+            asked = [each for each in bounds if each.selected.name == test and _is_of(each, metric)]
+            drawing, data[name] = chart(name, results.points, whole[metric], heading, asked)
             made.append(drawing)
         yield Group(made, data, heading=test, paired=True, small=True)
 
@@ -80,19 +85,47 @@ def axes(found: Sequence[Point]) -> Axes:
     return Axes(along, places)
 
 
-def chart(name: str, found: Sequence[Point], comparison: Comparison, title: str) -> tuple[Drawing, Columns]:
-    """Return the chart of one metric over all points, and its table."""
+def _is_of(bound: Bound, metric: str) -> bool:
+    """Whether a criterion asks for something of a metric."""
+    match metric:
+        case "rate":
+            return bound.of_iterations(("response", "passed"), ("rate",))
+        case "throughput":
+            return bound.of_iterations(("bytes",), ("rate",))
+        case "p50" | "p99":
+            return bound.of_iterations(("response",), ("quantile",)) and bound.check.quantile == SHARES[metric]
+    return False
+
+
+def chart(
+    name: str, found: Sequence[Point], comparison: Comparison, title: str, asked: Sequence[Bound] = ()
+) -> tuple[Drawing, Columns]:
+    """Return the chart of one metric over all points, with the thresholds of `asked`, and its table."""
     where = axes(found)
     divisor, unit = _unit(comparison)
     lines = where.lines[:LINES]
     table = _columns(where, lines, comparison, divisor)
     legend = tuple(Mark(line, color(number)) for number, line in enumerate(lines) if line)
-    spec = finish([layer_of(each) for each in _layers(name, where, lines)], HEIGHT)
+    wants = wanted.lines(name, asked, positive(table, "mean", "high"), lambda _: divisor)
+    across = wants.across(amount_axis(tickCount=5), alt.Scale(zero=True, nice=True))
+    spec = finish([layer_of(each) for each in (*across, *_layers(name, where, lines))], HEIGHT)
     columns = {"x": where.along, **({"line": "line"} if len(lines) > 1 else {})}
     columns |= {"mean": f"mean, {unit}" if unit else "mean", "low": "from", "high": "to", "n": "repeats"}
     left = len(where.lines) - len(lines)
-    about = f"{left} more lines are in the table." if left else ""
-    return Drawing(name, title, unit, spec, name, legend, about, timed=False, columns=columns), table
+    about = f"{f'{left} more lines are in the table.' if left else ''} {wants.about}".strip()
+    return Drawing(
+        name, title, unit, spec, name, legend, about, timed=False, columns=columns, says=_says(table, unit)
+    ), table
+
+
+def _says(table: Columns, unit: str) -> str:
+    """Return where the metric is lowest and highest."""
+    rows = [row for row in zip(table["mean"], table["x"], table["line"], strict=True) if row[0] is not None]
+    if not rows:
+        return ""
+    ends = (min(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[0]))
+    low, high = (f"{says.number(mean)} {unit} at {', '.join(filter(None, (x, line)))}" for mean, x, line in ends)
+    return f"From {low} to {high}."
 
 
 def _unit(comparison: Comparison) -> tuple[float, str]:
@@ -135,8 +168,7 @@ def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
     shades = [color(number) for number, _ in enumerate(lines)]
     stroke = alt.Stroke("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
     fill = alt.Fill("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
-    label = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
-    axis = alt.Axis(title=None, labelExpr=label, tickCount=5)
+    axis = amount_axis(tickCount=5)
     scale = alt.Scale(zero=True, nice=True)
 
     def y(column: str) -> alt.Y:

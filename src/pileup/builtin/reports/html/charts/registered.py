@@ -27,8 +27,7 @@ class Points(Chart):
         """Yield a group for each test."""
         from pileup.builtin.reports.html.charts import points
 
-        del axis
-        yield from points.groups(results)
+        yield from points.groups(results, axis)
 
 
 class Cases(Chart):
@@ -56,15 +55,35 @@ class Timeline(Chart):
 
     def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
         """Yield the drawings of one table."""
-        from pileup.builtin.reports.html.charts import load, tables
+        from pileup.builtin.reports.html.charts import load, tables, wanted
 
         if tables.drawn(results):
-            table = tables.timeline(results, axis)
-            makers = (load.rates, load.quantiles, load.in_flight, load.bandwidth)
-            made = [make(table, axis.window) for make in makers]
+            table, bounds = tables.timeline(results, axis), wanted.bounds(results, axis)
+            made = [
+                load.rates(table, axis.window, bounds),
+                load.quantiles(table, axis.window, bounds),
+                load.in_flight(table, axis.window),
+                load.bandwidth(table, axis.window, bounds),
+            ]
             yield Group([each for each in made if each], {"timeline": table})
             if delays := load.scheduling_delays(table, axis.window):
                 yield Group([delays], {"timeline": table}, section="self")
+
+
+class HeatMap(Chart):
+    """Response times by time: how many iterations took how long, as colour."""
+
+    name = "heat-map"
+    section = "load"
+    place = 25
+
+    def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
+        """Yield one drawing of all cases."""
+        from pileup.builtin.reports.html.charts import heat, wanted
+
+        if found := heat.heat_map(results, axis, wanted.bounds(results, axis)):
+            drawing, data = found
+            yield Group([drawing], data)
 
 
 class OpenOperations(Chart):
@@ -113,6 +132,34 @@ class Find(Chart):
         drawings, data = find.charts(results)
         if drawings:
             yield Group(drawings, data)
+
+
+class Knee(Chart):
+    """Throughput and response time against the load that was offered, with the knee; of scans, stages and searches."""
+
+    name = "knee"
+    section = "load"
+    place = 60
+
+    def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
+        """Yield one group with two drawings for each test whose load has several levels."""
+        from pileup.builtin.reports.html.charts import knee
+
+        yield from knee.groups(results, axis)
+
+
+class Panels(Chart):
+    """Iterations by place, and by each other label, against time: a small chart for each value, on the same axes."""
+
+    name = "panels"
+    section = "load"
+    place = 70
+
+    def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
+        """Yield two groups, rates and response times, for each case and label with several values."""
+        from pileup.builtin.reports.html.charts import panels
+
+        yield from panels.groups(results, axis)
 
 
 class Distribution(Chart):

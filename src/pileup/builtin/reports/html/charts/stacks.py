@@ -10,7 +10,7 @@ import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
 from pileup.plugin.charts import Clock, Columns, Mark
-from pileup.plugin.charts.drawing import NUMBER, time_axis, within
+from pileup.plugin.charts.drawing import amount_axis, time_axis, within
 from pileup.plugin.results import Series
 
 MODES = {"user": "var(--c0)", "system": "var(--c8)", "iowait": "var(--c1)", "steal": "var(--c4)"}
@@ -53,7 +53,7 @@ class Queue:
             "minExtent": 0,
             "maxExtent": 0,
         }
-        axis = alt.Axis(orient="right", title=None, format=NUMBER, tickCount=3, grid=False, **inside)
+        axis = amount_axis(orient="right", tickCount=3, grid=False, **inside)
         amount = alt.Y("s0:Q", axis=axis, scale=alt.Scale(zero=True, nice=True), title=None)
         return within(TABLE).mark_line(stroke=STATES[QUEUED]).encode(x=time_axis(), y=amount, detail="run:N")
 

@@ -149,9 +149,10 @@ def _slots(line: Detached, limit: int) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def phases(results: RunResults, axis: Clock) -> Columns:
-    """Return the parts of cases that do not enter the figures."""
-    rows = [row for case in results.cases if case.timeline for row in _phases(case, case.timeline, axis)]
-    return {name: [row[place] for row in rows] for place, name in enumerate(("a", "b", "case", "phase"))}
+    """Return the parts of cases that do not enter the figures; `n` is the row of the case in `cases`."""
+    ran = [(number, case) for number, case in enumerate(each for each in results.cases if each.started)]
+    rows = [(number, *row) for number, case in ran if case.timeline for row in _phases(case, case.timeline, axis)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("n", "a", "b", "case", "phase"))}
 
 
 def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
