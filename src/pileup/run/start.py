@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pileup.model.errors import UsageError
-from pileup.model.plan import Plan
-from pileup.suite import load
 from pileup.suite.shipped import suite_path
+
+if TYPE_CHECKING:
+    from pileup.model.plan import Plan
 
 
 def planned(suite: str, values: Mapping[str, str], fleet: str | None, environment: Mapping[str, str]) -> Plan:
     """Return the plan of a suite (a file, or `suite:NAME`) with values set. Raises SuiteError and UsageError."""
+    from pileup.suite import load  # noqa: PLC0415  where runs are can be known without it
+
     given = {**values, **({"places": fleet} if fleet else {})}
     return with_ssh(load(suite_path(suite), given), environment)
 

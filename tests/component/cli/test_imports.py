@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import ROOT
+
 SUITE = """
 pileup: 1
 title: Small
@@ -99,4 +101,27 @@ def test_a_suite_is_completed_without_a_library() -> None:
         check=False,
     )
     assert done.stdout.splitlines()[0] == "plain,suite:first-run"
+    assert not any(f"'{name}'" in done.stdout for name in LIBRARIES)
+
+
+def test_a_run_is_shown_without_what_runs_it() -> None:
+    modules = imported("show", str(ROOT / "tests/golden/0.1/ended"))
+    assert not modules & {"altair", "asyncio", "jinja2", "pileup.run.runner", "pileup.suite.loading"}
+    assert len(modules) <= 750
+
+
+def test_runs_are_completed_without_a_library(tmp_path: Path) -> None:
+    code = "import sys\nfrom pileup.cli import main\nmain([])\nprint(sorted(sys.modules))\n"
+    asked = {"_PILEUP_COMPLETE": "bash_complete", "COMP_WORDS": "pileup show ", "COMP_CWORD": "2"}
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "run.json").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **asked, "PILEUP_RUNS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.splitlines()[0] == f"plain,{tmp_path / 'one'}"
     assert not any(f"'{name}'" in done.stdout for name in LIBRARIES)

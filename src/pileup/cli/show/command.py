@@ -56,9 +56,11 @@ def command(run: Path, as_json: bool) -> None:
 
 def broken_off(folder: RunFolder) -> str:
     """Return what to say of a run whose pileup is gone before its end, empty for any other."""
+    if folder.manifest().has_ended:
+        return ""
     from pileup.run.recovery.leftovers import alive
 
-    if folder.manifest().has_ended or alive(folder):
+    if alive(folder):
         return ""
     if folder.manifest().simulated:
         return "the simulation has not ended: it goes on, or was broken off and is to be simulated again"
