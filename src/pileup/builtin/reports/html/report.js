@@ -33,6 +33,7 @@
     const done = vegaEmbed(place, spec, options)
       .then((result) => {
         views.set(id, result.view);
+        place.querySelector("svg").setAttribute("aria-hidden", "true"); // the place has its label and its description
         if (chart.timed) { draggable(place, result.view); keyed(place); return show(result.view); }
       })
       .catch((problem) => {

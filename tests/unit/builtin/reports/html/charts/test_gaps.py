@@ -30,7 +30,7 @@ def line() -> Timeline:
 
 def without(found: Timeline, places: range) -> Timeline:
     """Return a timeline without some of its seconds."""
-    columns = {each.name: getattr(found, each.name) for each in fields(found)}
+    columns = {each.name: getattr(found, each.name) for each in fields(found) if each.name != "responses"}
     kept = [place for place in range(len(found.times)) if place not in places]
     return replace(found, **{name: tuple(values[place] for place in kept) for name, values in columns.items()})
 
