@@ -37,7 +37,7 @@ class Traced:
 
     @property
     def round_trips(self) -> int:
-        """The k that was counted most often at the largest distance: near by, what comes by chance looks like a cause."""
+        """The k that was counted most often at the largest distance: near by, chance looks like a cause."""
         counted = [each.round_trips for each in self.at(self.distances[-1])]
         return max(sorted(set(counted)), key=counted.count)
 
