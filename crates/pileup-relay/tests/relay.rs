@@ -115,7 +115,7 @@ fn bandwidth_is_shared_by_all_connections() {
     let times: Vec<f64> = talks.into_iter().map(|talk| talk.join().unwrap().as_secs_f64()).collect();
     let all = begin.elapsed().as_secs_f64();
     assert!((0.195..1.0).contains(&all), "800 kB at 4 MB/s: {all}");
-    assert!(times.iter().all(|time| *time > 0.1), "one after another: {times:?}");
+    assert!(times.iter().all(|time| *time > 0.045), "none has more than the whole line: {times:?}");
 }
 
 #[test]
