@@ -97,20 +97,20 @@ impl Flow {
     /// Take in what comes, forever: nobody is there yet to pass it on to.
     pub(crate) async fn gather(&self, from: &TcpStream) -> Infallible {
         loop {
-            let path = self.here.shared.path();
-            if self.ended.get() || self.queued.get() >= path.window {
+            if self.ended.get() || self.queued.get() >= self.here.shared.path().window {
                 std::future::pending::<()>().await;
             }
             let _ = from.readable().await;
-            self.read(from, None, &path);
+            self.read(from, None, &self.here.shared.path());
         }
     }
 
     /// Pass on until the end of the stream is out, or so many bytes are where there is a `mark`.
     pub(crate) async fn run(&self, from: &TcpStream, to: &TcpStream, mark: Option<u64>) -> Result<(), Ended> {
         loop {
-            let path = self.here.shared.path();
-            match self.next(from, to, &path).await {
+            let event = self.next(from, to, &self.here.shared.path()).await;
+            let path = self.here.shared.path(); // it may have changed meanwhile
+            match event {
                 Event::Readable if mark.is_none() => self.read(from, Some(to), &path),
                 Event::Readable => self.read(from, None, &path),
                 Event::Writable => self.blocked.set(false),

@@ -96,7 +96,7 @@ def command(
         save.write_text(page(traced, title), encoding="utf-8")
         if not as_json:
             echo(f"waterfall: {save}")
-    agrees = True if traced.line is None else traced.line.agrees(traced.sessions[0].round_trips)
+    agrees = True if traced.line is None else traced.line.agrees(traced.round_trips)
     if not agrees:
         code = ExitCode.UNKNOWN if agrees is None else ExitCode.CRITERION_NOT_MET
         click.get_current_context().exit(code)

@@ -66,7 +66,7 @@ def remarks(traced: Traced) -> list[str]:
 
 
 def _check(traced: Traced) -> str:
-    k = traced.sessions[0].round_trips
+    k = traced.round_trips
     line = traced.line
     if line is None:
         return f"k = {k} was counted and not checked: that takes several distances and at least 3 sessions."
@@ -94,7 +94,7 @@ def _contents(traced: Traced) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    one = typical(traced, traced.distances[0])
+    one = typical(traced, traced.distances[-1])
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("Session")
     table.add_column("Counted")
@@ -153,14 +153,14 @@ def as_data(traced: Traced, title: str) -> dict[str, object]:
     line = traced.line
     return {
         "title": title,
-        "round_trips": traced.sessions[0].round_trips,
+        "round_trips": traced.round_trips,
         "line": line
         and {
             "slope": line.slope,
             "low": line.low,
             "high": line.high,
             "intercept": line.intercept,
-            "agrees": line.agrees(traced.sessions[0].round_trips),
+            "agrees": line.agrees(traced.round_trips),
         },
         "look_up": {"time": traced.look_up, "addresses": traced.addresses},
         "failed": list(traced.failed),

@@ -35,6 +35,12 @@ class Traced:
     failed: tuple[str, ...] = field(default=())
     """Errors of sessions that did not pass; these are in none of the figures."""
 
+    @property
+    def round_trips(self) -> int:
+        """The k that was counted most often at the largest distance: near by, chance looks like a cause."""
+        counted = [each.round_trips for each in self.at(self.distances[-1])]
+        return max(sorted(set(counted)), key=counted.count)
+
     def at(self, added: int) -> tuple[Session, ...]:
         """Return the sessions at a distance."""
         return tuple(each for each in self.sessions if each.added == added)
