@@ -47,7 +47,9 @@ WORDS = ("latency", "jitter", "bandwidth", "window", "resets", "half_open", "aft
 )
 @click.option("--control", type=click.Path(path_type=Path), hidden=True)
 def command(listen: str, to: str, seed: int | None, trace: Path | None, control: Path | None, **given: Any) -> None:
-    """Pass TCP connections on, as over a distance: LISTEN is HOST:PORT, port 0 takes a free one.
+    """Put a distance before any TCP server.
+
+    TCP connections are passed on: LISTEN is HOST:PORT, port 0 takes a free one.
 
     Prints its address when it accepts; ends on Ctrl-C or SIGTERM and says what went through. A connect is answered
     locally and charged with one round trip. What a relay cannot show is the growth of a TCP window, and loss.

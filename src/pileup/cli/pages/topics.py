@@ -12,6 +12,8 @@ VARIABLES: dict[str, dict[str, str]] = {
         "PILEUP_CONFIG": "your configuration, in the place of ~/.config/pileup/config.yaml",
         "PILEUP_SSH": "command that reaches other hosts, in the place of `ssh`; a suite may name one, too",
         "PILEUP_PRACTICE_SETTINGS": "settings of `pileup practice`, as `--settings`; not in the list of processes",
+        "PILEUP_RELAY_SETTINGS": "settings of `pileup relay`, in the same way",
+        "PILEUP_CLIENT_SECRET": "the secret of a client of a token issuer, with `discover`",
         "PILEUP_DEBUG": "1 prints the traceback of an internal error, which else is in a file",
     },
     "The terminal": {

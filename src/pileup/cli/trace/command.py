@@ -67,7 +67,9 @@ def command(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Count what a session at TARGET waits for: time = k x RTT + server + client + unexplained.
+    """Count the round trips of a session.
+
+    What a session at TARGET waits for: time = k x RTT + server + client + unexplained.
 
     TARGET is a url, the name of a target (with --in), or HOST:PORT with a command that is run for each session.
     Sessions go through a relay on this machine: k is counted in the messages that it sees, then checked by the round
