@@ -206,7 +206,8 @@ def dialogue(port: int, script: str | None, wait: str, talk: str | None) -> None
         if seconds < 0:
             raise ValueError(f"--wait {wait} is negative; expected a time of 0 or more")
     except ValueError as problem:
-        raise UsageError(str(problem)) from problem
+        hint = "pileup practice dialogue --help"
+        raise UsageError(str(problem), "a script such as '>><', and a time", hint) from problem
     if talk is not None:
         practice.talk(*address(talk, "--talk"), followed)
         return

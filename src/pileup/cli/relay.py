@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pileup.cli.messages import echo
 if TYPE_CHECKING:
     from pileup._core._native import Relay
     from pileup.model.distance import Distance
+    from pileup.run.relays.control import Counts
 
 WORDS = ("latency", "jitter", "bandwidth", "window", "resets", "half_open", "after", "slow_close")
 
@@ -74,7 +76,7 @@ def command(listen: str, to: str, seed: int | None, trace: Path | None, control:
         try:
             relay = Relay(json.dumps(settings | {"trace": trace is not None}))
         except ValueError as problem:
-            raise UsageError(str(problem)) from problem
+            raise UsageError(str(problem), "addresses and a path", "pileup relay --help") from problem
         except OSError as problem:
             raise TargetError(str(problem)) from problem
         end = line.serve(relay, control) if control else None
@@ -90,7 +92,7 @@ def _end(relay: Relay, trace: Path | None) -> None:
     from pileup.model.units import counted, format_size
 
     relay.stop()
-    counts = json.loads(relay.counts())
+    counts: Counts = json.loads(relay.counts())
     there, back = counts["bytes"]
     echo(
         f"{counted(counts['connections'], 'connection')}, {format_size(there)} there and {format_size(back)} back in "
@@ -101,16 +103,16 @@ def _end(relay: Relay, trace: Path | None) -> None:
         trace.write_text(relay.trace(True), encoding="utf-8")
 
 
-def _path(given: dict[str, Any]) -> Distance:
+def _path(given: Mapping[str, str | None]) -> Distance:
     """Return the path that the options say. Raises UsageError."""
     from pileup.cli.common import parse_mapping, validated
     from pileup.model.distance import Distance
 
-    plain: dict[str, object] = {}
-    for word in WORDS:
-        value = given[word]
-        if isinstance(value, str):
-            plain[word] = parse_mapping(value, f"--{word}") if value.lstrip().startswith("{") else value
+    said = {word: value for word in WORDS if (value := given[word]) is not None}
+    plain: dict[str, object] = {
+        word: parse_mapping(value, f"--{word}") if value.lstrip().startswith("{") else value
+        for word, value in said.items()
+    }
     return validated(Distance, plain)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
@@ -94,7 +94,7 @@ class Distance(Part):
         """What it adds to a round trip, without jitter, ns."""
         return self.latency.there + self.latency.back
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for the relay, to be written as JSON."""
         words = ("bandwidth", "window", "resets", "half_open", "after", "slow_close")
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,12 +48,9 @@ def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, .
     )
 
 
-def said(message: str, operation: str) -> str:
+def said(text: str, operation: str) -> str:
     """Return a message without the name of its operation before it: tables name that in a column of its own."""
-    head = f"{operation}: "
-    while message.startswith(head):
-        message = message.removeprefix(head)
-    return message
+    return re.sub(rf"^(?:{re.escape(operation)}: )+", "", text)
 
 
 def commonest_error(folder: RunFolder, case: int, phase: int = Phase.MEASURE) -> str:

@@ -86,7 +86,7 @@ def command(
 
     limit, distances = _time(timeout, "--timeout"), sorted({_time(each, "--added") for each in added.split(",")})
     if not limit:
-        raise UsageError("--timeout is 0", "a time above 0")
+        raise UsageError("--timeout is 0", "a time above 0", "e.g. --timeout '30 s'")
     with _traced(target, words, suite, operation, path, limit, kind, credentials(token, proxy, ca), resume) as found:
         act, to, title = found
         traced = trace(act, to, distances, times, skip=int(resume))
@@ -141,7 +141,7 @@ def _time(text: str, option: str) -> int:
     try:
         time = int(parse(text.strip(), "time"))
     except ValueError as problem:
-        raise UsageError(f"{option}: {problem}") from problem
+        raise UsageError(f"{option}: {problem}", "times such as '10 ms'", "pileup trace --help") from problem
     if time < 0:
-        raise UsageError(f"{option} {text.strip()} is negative", "a time of 0 or more")
+        raise UsageError(f"{option} {text.strip()} is negative", "a time of 0 or more", "pileup trace --help")
     return time

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pileup.model.errors import TargetError
 
@@ -20,21 +20,35 @@ LONGEST = 1 << 16
 """Bytes of a question."""
 
 
-def ask(where: Path, question: dict[str, Any]) -> dict[str, Any]:
-    """Ask a relay: `{"change": PATH}` or `{"counts": true}`. Raises TargetError when it does not answer, or refuses."""
+class Counts(TypedDict):
+    """What went through a relay so far; of two numbers the first is towards the server."""
+
+    connections: int
+    open: int
+    refused: int
+    resets: int
+    half_open: int
+    bytes: tuple[int, int]
+    messages: tuple[int, int]
+    turns: int
+
+
+def ask(where: Path, change: Mapping[str, object] | None = None) -> Counts:
+    """Ask a relay for its counts, after a change of its path. Raises TargetError when it refuses or is silent."""
     try:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(WITHIN)
             line.connect(str(where))
             with line.makefile("rwb") as both:
-                both.write(json.dumps(question).encode() + b"\n")
+                both.write(json.dumps({} if change is None else {"change": change}).encode() + b"\n")
                 both.flush()
-                answer: dict[str, Any] = json.loads(both.readline())
+                answer: Any = json.loads(both.readline())
     except (OSError, ValueError) as problem:
         raise TargetError(f"it does not answer: {problem}", "a relay that runs") from problem
     if refused := answer.get("error"):
         raise TargetError(f"it refuses: {refused}")
-    return answer
+    counts: Counts = answer["counts"]
+    return counts
 
 
 def serve(relay: Relay, where: Path) -> Callable[[], None]:
@@ -66,16 +80,16 @@ def _answer(relay: Relay, line: socket.socket) -> None:
     line.settimeout(WITHIN)
     try:
         with line.makefile("rwb") as both:
-            both.write(json.dumps(_done(relay, both.readline(LONGEST))).encode() + b"\n")
+            both.write(_done(relay, both.readline(LONGEST)).encode() + b"\n")
     except OSError:
         return
 
 
-def _done(relay: Relay, question: bytes) -> dict[str, Any]:
+def _done(relay: Relay, question: bytes) -> str:
     try:
         asked = json.loads(question)
         if "change" in asked:
             relay.change(json.dumps(asked["change"]))
-        return {"counts": json.loads(relay.counts())}
+        return f'{{"counts": {relay.counts()}}}'
     except (ValueError, TypeError) as problem:
-        return {"error": str(problem)}
+        return json.dumps({"error": str(problem)})

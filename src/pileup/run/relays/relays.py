@@ -6,7 +6,6 @@ import json
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -55,9 +54,9 @@ class Relays:
         if ended := self.problem(target):
             raise TargetError(ended)
         before = self._paths[target]
-        given: dict[str, Any] = {word: getattr(before, word) for word in before.model_fields_set}
+        given = {word: getattr(before, word) for word in before.model_fields_set}
         try:
-            after = Distance.model_validate({**given, **words})
+            after = Distance.model_validate(given | words)
         except ValidationError as problem:
             raise TargetError(
                 f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"
@@ -65,7 +64,7 @@ class Relays:
         if after == before:
             return
         try:
-            control.ask(self._sockets[target], {"change": after.to_native()})
+            control.ask(self._sockets[target], after.to_native())
         except TargetError as problem:
             raise TargetError(f"the relay before target {target}: {problem.what}", problem.expected) from problem
         self._paths[target] = after
@@ -83,7 +82,7 @@ class Relays:
             if self.problem(target):
                 continue
             with suppress(TargetError, RecordError):
-                self._folder.event("relay", _counted(target, control.ask(socket, {"counts": True})["counts"]))
+                self._folder.event("relay", _counted(target, control.ask(socket)))
 
 
 def _name(target: str) -> str:
@@ -99,17 +98,17 @@ def _said(words: dict[str, object]) -> str:
     return ", ".join(f"{word} {value}" for word, value in words.items())
 
 
-def _counted(target: str, counts: dict[str, Any]) -> str:
+def _counted(target: str, counts: control.Counts) -> str:
     there, back = counts["bytes"]
     told = [
         f"through the relay before target {target} went {counted(counts['connections'], 'connection')}, "
         f"{format_size(there)} there and {format_size(back)} back, {counted(counts['turns'], 'answer')}"
     ]
-    for word, text in (
-        ("refused", "not taken by the target"),
-        ("resets", "reset on purpose"),
-        ("half_open", "silenced"),
+    for number, text in (
+        (counts["refused"], "not taken by the target"),
+        (counts["resets"], "reset on purpose"),
+        (counts["half_open"], "silenced"),
     ):
-        if counts[word]:
-            told.append(f"{counts[word]} {text}")
+        if number:
+            told.append(f"{number} {text}")
     return ", ".join(told)

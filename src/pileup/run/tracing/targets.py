@@ -62,7 +62,8 @@ def opened(target: str, suite: str | None, kind: str | None, credentials: Mappin
         return
     plan = load(suite_path(suite))
     if target not in plan.suite.targets:
-        raise UsageError(f"{suite} has no target {target!r}", ", ".join(plan.suite.targets) or "a suite with targets")
+        names = ", ".join(plan.suite.targets) or "a suite with targets"
+        raise UsageError(f"{suite} has no target {target!r}", names, f"pileup validate {suite}")
     spec = plan.suite.targets[target]
     cls = instances.class_of_target(spec.kind, Path(plan.folder))
     if spec.launch is None:

@@ -50,7 +50,7 @@ def read(text: str) -> list[Connection]:
     return [_connection(plain) for plain in json.loads(text)]
 
 
-def _connection(plain: dict[str, Any]) -> Connection:
+def _connection(plain: Any) -> Connection:
     words = {name: plain[name] for name in ("number", "accepted", "sent", "asked", "reached", "closed", "refused")}
     messages = tuple(
         Message(each["way"], tuple(each["came"]), tuple(each["due"]), each["bytes"]) for each in plain["messages"]
@@ -58,7 +58,7 @@ def _connection(plain: dict[str, Any]) -> Connection:
     return Connection(**words, messages=messages, tls=_tls(plain["tls"]))
 
 
-def _tls(plain: dict[str, Any] | None) -> str:
+def _tls(plain: Any) -> str:
     if plain is None:
         return ""
     version = VERSIONS.get(plain["version"], f"TLS {plain['version']:#06x}")
