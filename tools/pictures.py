@@ -1,7 +1,9 @@
-"""`make pictures`: docs/images/, made of one first run: its report by headless chromium, its screen as an SVG.
+"""`make pictures`: docs/images/, made of two first runs and the docs.
 
-The screen is read from the growing run folder once a second, as `pileup watch` does; the picture shows it one after
-another, in a loop.
+Report, comparison and site are drawn by headless chromium, the screen of the run as SVG.
+
+The screen is read from the growing run folder once a second, as `pileup watch` does; the animated picture shows one
+after another, in a loop, the others the screen in the middle of the last load.
 """
 
 from __future__ import annotations
@@ -20,11 +22,15 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from pileup.cli.live.screen import Look, ended_line, opening, screen
-from pileup.cli.live.state import FolderWatcher
+from pileup.cli.live.state import FolderWatcher, State
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 COLUMNS, ROWS = 100, 26
+WIDTHS = (60, 160)
+"""Columns of the other pictures of the screen."""
+PHONE = 500
+"""Pixels: chromium's narrowest window."""
 EACH = 1.0
 """Seconds between two screens."""
 KEPT = 2
@@ -33,23 +39,37 @@ BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "
 
 
 def main() -> int:
-    """Run the first suite, and write both pictures."""
-    browser = shutil.which("chromium")
-    if browser is None:
+    """Run the first suite twice, and write all pictures."""
+    if shutil.which("chromium") is None:
         sys.exit("make pictures: chromium is not installed; as root: apt-get install chromium")
-    with tempfile.TemporaryDirectory(prefix="pileup-pictures-") as folder:
-        run, screens = watched(Path(folder))
-        terminal = IMAGES / "terminal.svg"
-        terminal.write_text(animated(screens), encoding="utf-8")
-        report = IMAGES / "report.png"
-        pictured(browser, run / "report.html", report, Path(folder))
-    for path in (terminal, report):
+    with tempfile.TemporaryDirectory(prefix="pileup-pictures-") as scratch:
+        folder = Path(scratch)
+        run, screens, last = watched(folder / "first")
+        (IMAGES / "terminal.svg").write_text(animated(screens), encoding="utf-8")
+        for columns, picture in last.items():
+            (IMAGES / f"terminal-{columns}.svg").write_text(picture, encoding="utf-8")
+        report = run / "report.html"
+        pictured(report, "report.png", folder, (1280, 1800))
+        pictured(report, "report-dark.png", folder, (1280, 1800), "#dark")
+        pictured(report, "report-phone.png", folder, (PHONE, 1600))
+        compared = folder / "compared.html"
+        pileup("compare", str(run), str(watched(folder / "second")[0]), "--format", "html", "--out", str(compared))
+        pictured(compared, "compare.png", folder, (1280, 1000))
+        pictured(compared, "compare-dark.png", folder, (1280, 1000), "#dark")
+        subprocess.run([sys.executable, str(ROOT / "tools/docs_site.py")], check=True, capture_output=True, timeout=600)
+        pictured(ROOT / "target/site/html/index.html", "site.png", folder, (1280, 1000))
+    for path in sorted([*IMAGES.glob("*.png"), *IMAGES.glob("terminal*.svg")]):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB")
     return 0
 
 
-def watched(folder: Path) -> tuple[Path, list[str]]:
-    """Run the first suite; return its folder, and its screens as SVG."""
+def pileup(*words: str) -> None:
+    """Run a command of pileup; an exit code that says nothing of the pictures is let pass."""
+    subprocess.run([sys.executable, "-m", "pileup", *words], check=False, capture_output=True, timeout=300)
+
+
+def watched(folder: Path) -> tuple[Path, list[str], dict[int, str]]:
+    """Run the first suite; return its folder, its screens as SVG, and one of other widths under load, by columns."""
     runs = folder / "runs"
     words = [
         sys.executable,
@@ -61,7 +81,7 @@ def watched(folder: Path) -> tuple[Path, list[str]]:
         "--out",
         str(runs),
     ]
-    screens = []
+    screens, last = [], {}
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         while not (found := list(runs.glob("*/run.json"))):
             if process.poll() is not None:
@@ -70,34 +90,36 @@ def watched(folder: Path) -> tuple[Path, list[str]]:
         run = found[0].parent
         watcher = FolderWatcher(run)
         while process.poll() is None:
-            screens.append(drawn(watcher))
+            state = watcher.look()
+            screens.append(drawn(state, COLUMNS))
+            if state.running:
+                last = {columns: drawn(state, columns) for columns in WIDTHS}
             time.sleep(EACH)
         told = process.stdout.read() if process.stdout else ""
     if process.returncode:
         sys.exit(f"make pictures: the run ended with {process.returncode}\n{told}")
-    return run, [*screens[::KEPT], ending(watcher, told)]
+    return run, [*screens[::KEPT], ending(watcher, told)], last
 
 
-def drawn(watcher: FolderWatcher) -> str:
-    """Return the screen as it is now, below the lines of cases that have ended."""
-    state = watcher.look()
+def drawn(state: State, columns: int) -> str:
+    """Return the screen in this state, below the lines of cases that have ended."""
     above = [Text(opening(state), style="bold"), *map(ended_line, state.finished)]
-    return svg([*above, *screen(state, COLUMNS, ROWS - len(above), Look(keys=True))])
+    return svg([*above, *screen(state, columns, ROWS - len(above), Look(keys=True))], columns)
 
 
 def ending(watcher: FolderWatcher, told: str) -> str:
     """Return what is on the screen when the run has ended: its cases, and what `pileup run` says last."""
     state = watcher.look()
-    last = told[told.index("\nTested ") + 1 :].splitlines()
+    last = told[told.index("Tested ") - 2 :].splitlines()
     last = [re.sub(r"/\S*/runs/", "runs/", line) for line in last]
     above = [Text(opening(state), style="bold"), *map(ended_line, state.finished), Text("")]
     return svg([*above, Text(last[0], style="bold"), *map(Text, last[1:])])
 
 
-def svg(lines: list[Text]) -> str:
+def svg(lines: list[Text], columns: int = COLUMNS) -> str:
     """Return lines as a picture of a terminal."""
-    console = Console(width=COLUMNS, height=ROWS, record=True, file=io.StringIO(), force_terminal=True)
-    padding = [Text("")] * (ROWS - sum(max(1, -(-line.cell_len // COLUMNS)) for line in lines))
+    console = Console(width=columns, height=ROWS, record=True, file=io.StringIO(), force_terminal=True)
+    padding = [Text("")] * (ROWS - sum(max(1, -(-line.cell_len // columns)) for line in lines))
     console.print(Text("$ pileup run suite:first-run"), Group(*lines, *padding))
     return console.export_svg(title="pileup", unique_id="p")
 
@@ -139,17 +161,15 @@ def recoloured(picture: str, rules: dict[str, str]) -> tuple[str, int]:
     return re.sub(r"p-r\d+", lambda found: names.get(found[0], found[0]), body), len(names)
 
 
-def pictured(browser: str, page: Path, to: Path, scratch: Path) -> None:
-    """Take a picture of the head of a report."""
-    words = [browser, *BROWSER, f"--user-data-dir={scratch / 'profile'}", "--window-size=1280,1000"]
-    shot = scratch / "report.png"
+def pictured(page: Path, name: str, scratch: Path, size: tuple[int, int], theme: str = "") -> None:
+    """Take a picture of the head of a page, in pixels; `theme` is the end of its address."""
+    words = ["chromium", *BROWSER, f"--user-data-dir={scratch / 'profile'}", f"--window-size={size[0]},{size[1]}"]
     subprocess.run(
-        [*words, "--virtual-time-budget=20000", f"--screenshot={shot}", f"file://{page}"],
+        [*words, "--timeout=20000", f"--screenshot={IMAGES / name}", f"file://{page}{theme}"],
         check=True,
         capture_output=True,
         timeout=120,
     )
-    shutil.copyfile(shot, to)
 
 
 if __name__ == "__main__":
