@@ -47,7 +47,7 @@ def means(found: dict[str, Any]) -> list[float]:
 
 
 def events(run: Path) -> list[str]:
-    return [json.loads(line)["text"] for line in (run / "events/events.jsonl").open()]
+    return [json.loads(line)["text"] for line in (run / "events/events.jsonl").read_text().splitlines()]
 
 
 def test_an_axis_over_the_latency_starts_nothing_again(tmp_path: Path) -> None:
