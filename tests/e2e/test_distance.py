@@ -47,7 +47,7 @@ def means(found: dict[str, Any]) -> list[float]:
 
 
 def events(run: Path) -> list[str]:
-    return [json.loads(line)["text"] for line in (run / "events/events.jsonl").open()]
+    return [json.loads(line)["text"] for line in (run / "events/events.jsonl").read_text().splitlines()]
 
 
 def test_an_axis_over_the_latency_starts_nothing_again(tmp_path: Path) -> None:
@@ -106,10 +106,11 @@ def _rows(folder: Path) -> list[bytes]:
 
 
 def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path) -> None:
-    written(tmp_path, "{clients: 2, for: 20 s}")
+    written(tmp_path, "{clients: 2, for: 8 s}")
     process = subprocess.Popen(
         [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", "--set", "reports=[{use: json}]"],
         cwd=tmp_path, env={**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}, stdout=subprocess.PIPE, text=True,
+        start_new_session=True,
     )  # fmt: skip
     relay, until = None, time.monotonic() + 60
     while relay is None and time.monotonic() < until:

@@ -62,9 +62,9 @@ class Session:
 
     @property
     def connected(self) -> int:
-        """How long it took from its first connect on: what a program needs to start is before that."""
-        first = self.chain[0] if self.chain else None
-        return self.length - (first.length if first is not None and first.kind == "client" else 0)
+        """How long it took from its first connect to its last byte: how programs start and end is noise."""
+        around = {id(each): each.length for each in (*self.chain[:1], *self.chain[-1:]) if each.kind == "client"}
+        return self.length - sum(around.values())
 
     @property
     def round_trips(self) -> int:

@@ -36,9 +36,9 @@ class Line:
 def line(sessions: Sequence[Session]) -> Line | None:
     """Return the line through sessions at several distances; None where there are too few, or all at one distance.
 
-    Their times are from their first connect on, and only the quicker half at each distance counts: what disturbs a
-    session adds to its time. Ordinary least squares with Student's t for the interval (Draper and Smith, Applied
-    Regression Analysis, 1.4).
+    Their times are from their first connect to their last byte, and only the quicker half at each distance counts:
+    what disturbs a session adds to its time. Ordinary least squares with Student's t for the interval (Draper and
+    Smith, Applied Regression Analysis, 1.4).
     """
     quick = list(_quicker(sessions))
     x = np.array([each.added for each in quick], dtype=float)

@@ -28,16 +28,16 @@ def test_it_is_asked_and_told(relay: Relay, tmp_path: Path) -> None:
     where = tmp_path / "relay.sock"
     end = control.serve(relay, where)
     assert where.stat().st_mode & 0o077 == 0
-    assert control.ask(where, {"counts": True})["counts"]["connections"] == 0
+    assert control.ask(where)["connections"] == 0
     with socket.create_connection(("127.0.0.1", relay.port)) as line:
         line.sendall(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert line.recv(12) == b"HTTP/1.1 200"
-    counts = control.ask(where, {"change": {"latency": [MS, MS]}})["counts"]
+    counts = control.ask(where, {"latency": [MS, MS]})
     assert (counts["connections"], counts["turns"], counts["bytes"][0]) == (1, 1, 28)
     with pytest.raises(TargetError, match=r"refuses: .*bandwidth 0"):
-        control.ask(where, {"change": {"bandwidth": 0}})
+        control.ask(where, {"bandwidth": 0})
     with pytest.raises(TargetError, match="refuses"):
-        control.ask(where, {"change": 5})
+        control.ask(where, {"latency": 5})
     end()
     with pytest.raises(TargetError, match="does not answer"):
-        control.ask(where, {"counts": True})
+        control.ask(where)
