@@ -42,8 +42,9 @@ def test_the_index_of_the_suites_names_every_suite() -> None:
 
 
 def test_every_picture_is_shown_somewhere() -> None:
-    text = "".join(page.read_text() for page in [ROOT / "README.md", *DOCS.glob("*.md")])
-    assert [path.name for path in (DOCS / "images").iterdir() if f"images/{path.name})" not in text] == []
+    text = "".join(page.read_text() for page in [ROOT / "README.md", *DOCS.rglob("*.md")])
+    pictures = [path.relative_to(DOCS).as_posix() for path in (DOCS / "images").rglob("*.*")]
+    assert [name for name in pictures if f"{name})" not in text] == []
 
 
 def test_the_shipped_suites_that_the_readme_names_are_there() -> None:
