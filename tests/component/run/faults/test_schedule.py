@@ -148,7 +148,7 @@ def test_a_server_that_is_killed_for_good_stays_dead(make: Make, supervisor: Sup
     until(lambda: len(told(folder)) == 2)
     faults.end("held")
     assert faults.problems == [
-        "kill of se at 0 ns of held failed: the server of se does not run; expected one to be killed "
+        "kill of se at 0 s of held failed: the server of se does not run; expected one to be killed "
         "(`for` starts it again)"
     ]
 
@@ -169,7 +169,7 @@ def test_what_did_not_happen_is_told(make: Make, folder: RunFolder) -> None:
     faults.close()
     assert faults.problems == [
         "command of true at 1 h of held did not happen: the load of held was over before",
-        "command of true at 0 ns did not happen: the load of more never began",
+        "command of true at 0 s did not happen: the load of more never began",
     ]
     assert told(folder) == [("command", "held", "did not happen")]
 

@@ -149,7 +149,7 @@ def _curves(results: RunResults) -> Iterator[Curve]:
 
 
 def _changes(case: CaseResult, entry: CaseEntry) -> bool:
-    """Whether a load goes through several levels: stages, or a ramp that is long enough to be one."""
+    """Whether a load goes through several levels, one of which may be a ramp that is long enough."""
     ramp = case.timeline.phase.count(Phase.RAMP) if case.timeline else 0
     return len(entry.levels) >= LEVELS or ramp >= RAMP
 
@@ -227,7 +227,7 @@ def _offered(line: Timeline, place: int, by: str) -> float:
 
 
 def _at_levels(line: Timeline, entry: CaseEntry) -> dict[int, float]:
-    """Return place in the timeline -> level of the load, for the seconds that are whole at one of its stages."""
+    """Return place in the timeline -> level of the load, for the seconds that are whole at one level."""
     begin = line.times[0] - line.seconds[0] * 1e9
     return {
         place: level
