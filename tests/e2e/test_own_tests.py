@@ -130,5 +130,5 @@ def test_p1_a_suite_with_a_test_of_two_kinds_is_not_valid(tmp_path: Path) -> Non
     assert done.returncode == 3
     assert (
         f"{line('async def setup(self): ...')}: Mixed.setup is async and Mixed.run is not; "
-        "expected an `async def run` too, or a plain `def setup` (fix the file and run again)"
+        "expected an `async def run` too, or a plain `def setup`"
     ) in " ".join(done.stderr.split())

@@ -61,7 +61,7 @@ def test_the_list_of_commands_shows_whole_sentences(capsys: pytest.CaptureFixtur
     ("arguments", "told"),
     [
         (["vaildate"], "there is no command 'vaildate'"),
-        (["relay", "a"], "`pileup relay` is reserved: not yet built"),
+        (["push", "a"], "`pileup push` is reserved: not yet built"),
         (["validate"], "Missing argument 'SUITE'"),
         (["validate", "--colour", "x"], "has no option --colour"),
         (["validate", "nothing.yaml"], "there is no file 'nothing.yaml'"),
