@@ -115,9 +115,9 @@ def test_criteria_are_a_suite_of_their_own() -> None:
     suite = render(synthetic.rich())[1]
     assert suite.attrib["name"].endswith(": criteria")
     found = [next(iter(case.iter()), None) for case in suite.iter("testcase")]
-    assert len(found) == 5
+    assert len(found) == 7
     words = [[child.tag for child in case] for case in suite.iter("testcase")]
-    assert words == [[], ["failure"], ["error"], [], ["skipped"]]
+    assert words == [[], ["failure"], ["error"], [], ["skipped"], ["failure"], []]
 
 
 def test_output_is_kept_with_its_end_and_says_what_is_left_out() -> None:

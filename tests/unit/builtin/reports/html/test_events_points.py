@@ -63,7 +63,7 @@ def test_operations_that_outlive_their_iterations_stand_beside_the_others() -> N
 
 def test_points_have_charts_with_a_line_for_each_value_of_the_other_axis() -> None:
     data = page("scanned").data
-    (name,) = [name for name in data["charts"] if name.endswith("_rate")]
+    (name,) = [name for name in data["charts"] if name.startswith("points") and name.endswith("_rate")]
     table = data["tables"][name]
     assert len(table["mean"]) == 6
     assert all(low < mean < high for low, mean, high in zip(table["low"], table["mean"], table["high"], strict=True))
@@ -81,7 +81,7 @@ def test_what_grows_together_is_one_axis_labelled_by_its_values() -> None:
         for each in run.points
     )
     data = Page(HtmlReport().render(replace(run, points=found), synthetic.outputs()).decode()).data
-    (name,) = [name for name in data["charts"] if name.endswith("_rate")]
+    (name,) = [name for name in data["charts"] if name.startswith("points") and name.endswith("_rate")]
     assert data["tables"][name]["x"] == [
         *["4 / 0 GiB / 4", "4 / 0 GiB / 4", "16 / 1 GiB / 16", "16 / 1 GiB / 16", "64 / 2 GiB / 64", "64 / 2 GiB / 64"]
     ]
