@@ -36,7 +36,7 @@ def test_the_criterion_that_is_not_met_is_named_with_its_figure():
     twice = (*criteria, replace(criteria[1], id="C9"))
     found = of(ExitCode.CRITERION_NOT_MET, RunVerdict.FAILED, criteria=twice)
     assert str(found).endswith(
-        ": failed, because criterion C2 is not met (0.47 % (0.235-0.705 %), wanted < 0.1 %); so is 1 other criterion."
+        ": failed, because criterion C2 is not met (0.47 % (0.235-0.705 %), wanted < 0.1 %); so are 2 other criteria."
     )
 
 

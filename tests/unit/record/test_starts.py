@@ -150,7 +150,7 @@ def test_a_record_that_is_still_written_is_not_replayed(folder: RunFolder) -> No
     more = TableWriter(folder.operations_path(2), "operations", ROW, 2)
     more.append(rows(4, Phase.MEASURE, np.array([50.0])), [b"iteration"], ("operation",))
     more.close()
-    with pytest.raises(RecordError, match="had 4 starts of stat and has 5 now; expected a record that is not written"):
+    with pytest.raises(RecordError, match="had 4 starts of stat and has 5 now; expected a record that has ended"):
         starts.write(found, io.BytesIO())
 
 

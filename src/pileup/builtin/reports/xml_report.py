@@ -27,7 +27,7 @@ class XmlReport(Report):
 
     A mapping is an element, a number or a one-line text in it an attribute; what is not known is left out. A list is an
     element that holds one element per member, named in the singular (`cases` holds `case`); a list of numbers is text
-    with spaces between them, `NaN` where there is none. Where users choose the names (`labels`, `point`), each is an
+    with spaces between them, `NaN` where there is none; the members of a list in a list are `item`. Where users choose the names (`labels`, `point`), each is an
     `<entry name="…" value="…"/>`. A text of several lines is an element of its own. Times are nanoseconds since the
     epoch, durations nanoseconds, rates per second, sizes bytes.
     """
@@ -55,7 +55,7 @@ def _element(lines: list[str], depth: int, name: str, value: Any, known: str) ->
         else:
             _mapping(lines, depth, name, value)
     elif type(value) is list:
-        _list(lines, depth, name, value, SINGULAR.get(known, known.removesuffix("s")))
+        _list(lines, depth, name, value, SINGULAR.get(known, known.removesuffix("s")) or "item")
     else:
         lines.append(f"{' ' * depth}<{name}>{_text(value)}</{name}>")
 

@@ -144,7 +144,7 @@ def test_places_and_environments_may_be_scanned(plan: Callable[..., Plan]) -> No
         ("{places: [[]]}", "10:17: `places`: no place is named; expected a number of places, or a list of them"),
         ("{environment: [[a]]}", "10:22: `environment` is a list; expected a mapping"),
         ("{environment: [a.sh]}", "10:8: the scan varies `environment`, and all tests are run by the engine"),
-        ("{se.path.latency: [1 ms]}", "10:8: `path` is reserved: not yet built ('se.path.latency')"),
+        ("{se.path.latency: [1 ms]}", "10:8: 'se.path.latency' is varied, and target 'se' has no `path`"),
         ("{place: [1]}", "10:8: a scan over 'place', which is nothing of this suite; expected 'places'"),
     ],
 )
