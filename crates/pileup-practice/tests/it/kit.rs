@@ -57,7 +57,7 @@ impl Storage {
 
 fn line(text: &str) -> Line {
     let fields: Vec<_> = text.split(',').collect();
-    assert_eq!(fields.len(), 12, "{text}");
+    assert_eq!(fields.len(), 13, "{text}");
     let time = |place: usize| fields[place].parse::<i64>().unwrap();
     Line {
         id: fields[0].parse().unwrap(),
