@@ -76,7 +76,7 @@ def typed(words: list[str], servers: Servers) -> list[str]:
             given.append(servers.closed.token_file)
         elif re.match(r"https://(web|api)\.site\.org/status", word):
             given.append(f"{servers.web}/status")
-        elif re.match(r"(root|https|davs)://se01\.site\.org", word) or word == "URL":
+        elif re.match(r"(root|https|davs)://se01\.site\.org", word) or word in ("URL", "se01"):
             given.append(root if word.startswith("root") else https)
         elif word in ("/mnt/scratch", "/tmp", "/data"):
             given.append(str(servers.folder))

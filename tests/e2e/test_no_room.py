@@ -81,7 +81,7 @@ def test_a_full_file_system(here: Path, small: Path) -> None:
 
 @pytest.mark.long
 def test_a_file_that_cannot_grow_ends_the_run_in_order_with_its_reports(here: Path) -> None:
-    limited = f"ulimit -f 1100; exec {sys.executable} -m pileup run suite.yaml --quiet"
+    limited = f"ulimit -f 1500; exec {sys.executable} -m pileup run suite.yaml --quiet"
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}
     done = subprocess.run(
         ["bash", "-c", limited], cwd=here, env=environment, capture_output=True, text=True, timeout=120, check=False
