@@ -49,7 +49,7 @@ def main() -> int:
         for columns, picture in last.items():
             (IMAGES / f"terminal-{columns}.svg").write_text(picture, encoding="utf-8")
         report = run / "report.html"
-        pictured(report, "report.png", folder, (1280, 1800))
+        pictured(report, "report.png", folder, (1280, 1000))
         pictured(report, "report-dark.png", folder, (1280, 1800), "#dark")
         pictured(report, "report-phone.png", folder, (PHONE, 1600))
         compared = folder / "compared.html"
