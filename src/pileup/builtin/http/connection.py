@@ -304,11 +304,9 @@ class Connections:
             made: http.client.HTTPConnection = BearerConnection(host, port, timeout=self._patience)
         else:
             made = BearerTlsConnection(host, port, timeout=self._patience, context=tls)
-        made._create_connection = self._route  # type: ignore[attr-defined]  # the library's own seam, below Host and TLS names
+        # the library's own seam, below Host and TLS names; a method would keep this object, and with it the connection
+        made._create_connection = partial(_reached, self._reach)  # type: ignore[attr-defined]
         return made
-
-    def _route(self, _address: tuple[str, int], *how: Any) -> socket.socket:
-        return socket.create_connection(self._reach, *how)
 
     def _stranger(self) -> str:
         """Return whose certificate it is that is not trusted: a second look, which tells the server nothing."""
@@ -320,6 +318,11 @@ class Connections:
             return f"it cannot be read ({_said(problem)})"
         finally:
             connection.close()
+
+
+def _reached(reach: tuple[str, int], _address: tuple[str, int], *how: Any) -> socket.socket:
+    """Connect to where a place is reached, instead of the address that the library was given."""
+    return socket.create_connection(reach, *how)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Connections that are kept: none that the server has closed is used again, and none is left open."""
 
+import gc
 import socket
 import threading
 from collections.abc import Iterator
@@ -87,6 +88,17 @@ def test_a_connection_goes_with_whoever_keeps_it() -> None:
         thread.join()
         assert server.closed.acquire(timeout=5), "it ends with its thread"
         assert server.connections == 2
+
+
+def test_it_goes_at_once_without_the_garbage_collector() -> None:
+    server = Server(2)
+    gc.disable()
+    try:
+        assert Connections(locate(f"http://127.0.0.1:{server.port}/"), Identity(), {}, 5).send("GET", "").status == 200
+        assert server.closed.acquire(timeout=5), "nothing keeps the connection"
+    finally:
+        gc.enable()
+        server.close()
 
 
 @pytest.mark.parametrize("prompt", [True, False])
