@@ -27,7 +27,7 @@ def shown_lines(data: bytes, tree: Mapping | None, folder: Path) -> Callable[[in
     text = data.decode("utf-8-sig", "replace")
     lines = text.splitlines()
     if tree is None:
-        closed = any(word in SECRETIVE or by_name(word) for word in WORD.findall(text))
+        closed = any(word in SECRETIVE or by_name(word) for word in set(WORD.findall(text)))
         hidden = frozenset(range(1, len(lines) + 1)) if closed else frozenset()
     else:
         hidden = Secrets(tree, known_secret_options(tree, folder)).lines_of(text)

@@ -10,8 +10,11 @@ import pytest
 from pileup.suite.formats.size_limits import LARGEST
 from tests.unit.cli.test_bad_suites import CORPUS
 
+CPU = 6
+"""Seconds of CPU time: several times what any of them takes, and far below what work of the square of its size does."""
 
-def refused(path: Path, *, cpu: int = 2, memory: int = 500 << 20) -> str:
+
+def refused(path: Path, *, cpu: int = CPU, memory: int = 500 << 20) -> str:
     """Validate in a process of its own under a limit of CPU time; check exit code and memory, return stderr."""
     code = (
         "import resource, sys\n"
