@@ -243,7 +243,10 @@ def test_d12_a_url_of_a_file_on_xrootd(tmp_path: Path) -> None:
         (server.data / "file").chmod(0o644)
         found = check(f"{server.root.rstrip('/')}/file", tmp_path)
     assert found.code == UNREACHED
-    assert "/file cannot be used: '': xroot 3005 FSError: not a directory; expected the url of an existing folder" in found.told
+    assert (
+        "/file cannot be used: '': xroot 3005 FSError: not a directory; expected the url of an existing folder"
+        in found.told
+    )
 
 
 SHORT = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}

@@ -217,7 +217,7 @@ class CaseEntry:
     spans: tuple[tuple[int, int], ...] = ()
     """What is measured in between, ns after the begin, where that is not all."""
     levels: tuple[tuple[int, int, float], ...] = field(default=(), metadata=LATER)
-    """Of a load of several levels: begin and end of each, ns after the begin, without its ramp, and its rate or clients."""
+    """Of a load of several levels: begin and end of each, ns after the begin, without ramp; its rate or clients."""
     find: FindEntry | None = field(default=None, metadata=LATER)
     hold: HoldEntry | None = field(default=None, metadata=LATER)
     replay: ReplayEntry | None = field(default=None, metadata=LATER)

@@ -27,9 +27,9 @@ class XmlReport(Report):
 
     A mapping is an element, a number or a one-line text in it an attribute; what is not known is left out. A list is an
     element that holds one element per member, named in the singular (`cases` holds `case`); a list of numbers is text
-    with spaces between them, `NaN` where there is none; the members of a list in a list are `item`. Where users choose the names (`labels`, `point`), each is an
-    `<entry name="…" value="…"/>`. A text of several lines is an element of its own. Times are nanoseconds since the
-    epoch, durations nanoseconds, rates per second, sizes bytes.
+    with spaces between them, `NaN` where there is none; the members of a list in a list are `item`. Where users choose
+    the names (`labels`, `point`), each is an `<entry name="…" value="…"/>`. A text of several lines is an element of
+    its own. Times are nanoseconds since the epoch, durations nanoseconds, rates per second, sizes bytes.
     """
 
     name = "xml"

@@ -135,7 +135,7 @@ class Find(Chart):
 
 
 class Knee(Chart):
-    """Throughput and response time against the load that was offered, with the knee; of scans, loads of several levels and searches."""
+    """Throughput and response time against the offered load, with the knee: scans, loads with levels, searches."""
 
     name = "knee"
     section = "load"
