@@ -72,9 +72,9 @@ THREADS = 16
 STALLED = 2 * 10**9
 MS = 10**6
 ATTEMPTS = 6
-DISTURBED = (
-    f"in {ATTEMPTS} attempts other programs held up generator and server, by the generator's own scheduling delays"
-)
+CALM_ATTEMPTS = 3
+"""How often a run of a minute is tried where other programs leave it no calm time."""
+DISTURBED = "other programs held up generator and server each time, by the generator's own scheduling delays"
 
 Times = NDArray[np.int64]
 Served = dict[int, dict[str, int]]
@@ -82,7 +82,7 @@ Rows = dict[str, NDArray[Any]]
 Far = dict[str, tuple[float, float]]
 """What was measured and what was true (ns), by name, where they are too far apart."""
 NOT_CALM: Far = {"calm": (0.0, 0.0)}
-"""Other programs kept the machine busy for most of the time: nothing can be said."""
+"""Other programs kept the machine busy for most of the time."""
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -90,7 +90,7 @@ def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> 
     service, (low, high), length = LAWS[law]
     words = {"LAW": service, "LOW": str(low), "HIGH": str(high), "LENGTH": str(length)}
     wrong: dict[str, Far] = {}
-    for _ in range(ATTEMPTS):
+    for _ in range(CALM_ATTEMPTS):
         folder = press(tmp_path, LOADS, words)
         served = log(folder)
         assert sum(len(rows(folder, case)["id"]) for case in ("low", "high")) >= 100_000
@@ -98,7 +98,7 @@ def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> 
         if not any(far is NOT_CALM for far in wrong.values()):
             break
     else:
-        give_up(DISTURBED)
+        pytest.skip(f"counts are right, and requests arrived between their begin and end; {DISTURBED}")
     assert not wrong, f"(ns measured, ns in the log): {wrong}"
 
 
@@ -120,6 +120,9 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     assert len(rows(folder)["id"]) == len(served), "nothing was answered there that was not sent here"
     ended = np.array([served[number]["ended"] for number in ids])
     arrived = np.array([served[number]["arrived"] for number in ids])
+    assert (ours["intended"] <= ours["start"]).all(), "nothing begins before it is due"
+    assert (ours["start"] <= arrived).all(), "nothing arrives before it is sent"
+    assert (arrived <= ours["end"]).all(), "no answer is taken before the request is there"
     # A response time counts from the instant of the schedule: how late this machine let it begin belongs to it.
     true = {"service": ended - arrived, "response": ended - ours["intended"]}
     reported = {kind: [told[kind]["quantiles"][str(share)]["value"] for share in SHARES] for kind in true}
