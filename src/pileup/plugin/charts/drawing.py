@@ -110,7 +110,7 @@ def backdrop() -> tuple[dict[str, Any], ...]:
         .mark_rect(clip=True)
         .encode(
             x=time_axis("a"),
-            x2="b:Q",
+            x2=alt.X2("b:Q"),
             fill=alt.condition("datum.n % 2", alt.value("var(--band)"), alt.value("var(--band2)")),
             tooltip=[alt.Tooltip("case:N", title="case")],
         )
@@ -120,7 +120,7 @@ def backdrop() -> tuple[dict[str, Any], ...]:
         .mark_rect(clip=True, fill="var(--phase)")
         .encode(
             x=time_axis("a"),
-            x2="b:Q",
+            x2=alt.X2("b:Q"),
             tooltip=[alt.Tooltip("case:N", title="case"), alt.Tooltip("phase:N", title="phase")],
         )
     )
@@ -132,7 +132,7 @@ def backdrop() -> tuple[dict[str, Any], ...]:
         .transform_filter("(datum.room >= 8 || length(datum.case) <= datum.room) && datum.lane === 0")
         .transform_calculate(label=label)
         .mark_text(baseline="bottom", dy=-3)
-        .encode(x=time_axis("mid"), y=alt.value(0), text="label:N")
+        .encode(x=time_axis("mid"), y=alt.YValue(0), text=alt.Text("label:N"))
     )
     return tuple(layer_of(each) for each in (bands, phases, names))
 
@@ -145,8 +145,8 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
         .mark_rect(clip=True, fill=INK)
         .encode(
             x=time_axis("a"),
-            x2="b:Q",
-            fillOpacity=alt.condition(hover, alt.value(0.07), alt.value(0)),
+            x2=alt.X2("b:Q"),
+            fillOpacity=alt.FillOpacityValue(**alt.condition(hover, alt.value(0.07), alt.value(0))),
             tooltip=[alt.Tooltip("when:N", title="time"), *tooltip],
         )
         .add_params(hover)
@@ -211,7 +211,7 @@ def amount_scale(tops: list[float], values: list[float]) -> tuple[alt.Scale, alt
 def dots(table: str, y: alt.Y, fill: str | alt.Fill) -> Any:
     """Return the layer of rows that are alone between gaps: a line has no length there."""
     mark = within(table).transform_filter("datum.alone").mark_circle(size=9, opacity=1)
-    return mark.encode(x=time_axis(), y=y, fill=fill if isinstance(fill, alt.Fill) else alt.value(fill))
+    return mark.encode(x=time_axis(), y=y, fill=fill if isinstance(fill, alt.Fill) else alt.FillValue(fill))
 
 
 def end_label(table: str, column: str, y: alt.Y, color: str, place: int = 0) -> list[Any]:
@@ -226,7 +226,7 @@ def end_label(table: str, column: str, y: alt.Y, color: str, place: int = 0) -> 
     style = {"align": "right", "baseline": "bottom", "dy": -4, "fontSize": 10, "fontWeight": "bold"}
     halo = last.mark_text(fill="var(--card)", stroke="var(--card)", strokeWidth=3, opacity=0.85, **style)
     drawn = last.mark_text(fill=color, **style)
-    return [each.encode(x=time_axis(), y=y, text=alt.value(column)) for each in (halo, drawn)]
+    return [each.encode(x=time_axis(), y=y, text=alt.TextValue(column)) for each in (halo, drawn)]
 
 
 def layer_of(chart: Any) -> dict[str, Any]:

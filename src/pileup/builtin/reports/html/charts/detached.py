@@ -40,7 +40,7 @@ def _ends(cases: list[str]) -> Any:
     """Return a bar for each interval in which some ended; there is nothing to draw in between."""
     colors = {name: encode("case:N", scale=_colors(cases), legend=None) for name, encode in PAINT.items()}
     mark = in_window(TABLE).transform_filter("datum.ended > 0").mark_rect(clip=True, fillOpacity=0.55, strokeWidth=1)
-    return mark.encode(x=time_axis("a"), x2="b:Q", y=_amount("ended"), y2=alt.datum(0), **colors)
+    return mark.encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=_amount("ended"), y2=alt.Y2Datum(0), **colors)
 
 
 def _amount(column: str) -> alt.Y:

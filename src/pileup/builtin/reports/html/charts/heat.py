@@ -109,7 +109,7 @@ def _drawing(data: dict[str, Columns], edges: list[float], length: float, bounds
     cells = (
         in_window(TABLE)
         .mark_rect(clip=True)
-        .encode(x=time_axis("a"), x2="b:Q", y=y, y2="high:Q", fill=fill, tooltip=tips)
+        .encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y, y2=alt.Y2("high:Q"), fill=fill, tooltip=tips)
     )
     layers = [cells, *lines.rules(axis, scale)]
     legend = [Mark(text, shade, "area") for text, shade in zip(_texts(edges), shades, strict=True)]
@@ -154,7 +154,7 @@ def _lost() -> Any:
     opacity = alt.FillOpacity("strength:Q", scale=None)
     mark = strip.mark_rect(clip=True, fill=BAD)
     return mark.encode(
-        x=time_axis("a"), x2="b:Q", y=alt.value(0), y2=alt.value(STRIP), fillOpacity=opacity, tooltip=tips
+        x=time_axis("a"), x2=alt.X2("b:Q"), y=alt.YValue(0), y2=alt.Y2Value(STRIP), fillOpacity=opacity, tooltip=tips
     )
 
 

@@ -87,7 +87,7 @@ def _line(table: str, column: str, stroke: str, interpolate: Any = "linear") -> 
     return (
         within(table)
         .mark_line(interpolate=interpolate, color=stroke)
-        .encode(x=time_axis(), y=_y(column), detail="run:N")
+        .encode(x=time_axis(), y=_y(column), detail=alt.Detail("run:N"))
     )
 
 

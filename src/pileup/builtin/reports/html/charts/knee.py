@@ -367,8 +367,8 @@ def _layers(data: dict[str, Columns], curve: Curve, x: alt.X, column: str, how: 
         band = named(marks).mark_rect(fill=INK, opacity=0.1)
         rule = named(marks).mark_rule(stroke=INK, strokeDash=[5, 3], strokeWidth=1.4)
         word = {"align": "left", "baseline": "top", "dx": 4, "fontSize": 10, "fontWeight": "bold"}
-        text = named(marks).mark_text(fill=INK, **word).encode(x=x, y=alt.value(0), text="text:N")
-        bands = [band.encode(x=_x(curve, "low"), x2="high:Q")] if curve.found else []
+        text = named(marks).mark_text(fill=INK, **word).encode(x=x, y=alt.YValue(0), text=alt.Text("text:N"))
+        bands = [band.encode(x=_x(curve, "low"), x2=alt.X2("high:Q"))] if curve.found else []
         made = [*bands, *made, rule.encode(x=x), text]
     return made
 

@@ -80,7 +80,7 @@ def _steps(durations: list[float], names: list[str], y: alt.Y) -> Any:
             y=y,
             stroke=alt.Stroke("case:N", scale=colors, legend=None),
             strokeDash=alt.StrokeDash("kind:N", scale=dashes, legend=None),
-            detail=["case:N", "kind:N"],
+            detail=[alt.Detail("case:N"), alt.Detail("kind:N")],
             tooltip=tips,
         )
     )
@@ -144,7 +144,7 @@ def bars(table: str, fill: str, durations: list[float], what: str = "iterations"
     y = alt.Y("count:Q" if top is None else "share:Q", axis=axis_y, scale=amount)
     x = alt.X("low:Q", scale=scale, axis=axis, title=None)
     drawn = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)
-    return drawn.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tips)
+    return drawn.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2Datum(0), tooltip=tips)
 
 
 def rules(values: dict[str, float], durations: list[float]) -> list[Any]:
@@ -167,7 +167,7 @@ def _named_rule(q: str, ms: float, number: int, x: alt.X) -> Any:
     style = {"align": "left", "baseline": "top", "dx": 3, "dy": 10 * number, "fontSize": 9}
     point: Any = alt.Chart(alt.InlineData(values=[{"q": q, "ms": float(f"{ms:.5g}")}]))
     drawn = point.mark_text(fill=QUANTILES[q], fontWeight="bold", **style)
-    return drawn.encode(x=x, y=alt.value(0), text="q:N")
+    return drawn.encode(x=x, y=alt.YValue(0), text=alt.Text("q:N"))
 
 
 def box_plots(table: Columns) -> Drawing | None:
@@ -184,7 +184,7 @@ def box_plots(table: Columns) -> Drawing | None:
     def layer(mark: str, low: str, high: str | None, **style: object) -> Any:
         x = alt.X(f"{low}:Q", scale=scale, axis=axis, title=None)
         drawn = getattr(named("boxes"), f"mark_{mark}")(clip=True, **style).encode(x=x, y=y, tooltip=tips)
-        return drawn.encode(x2=f"{high}:Q") if high else drawn
+        return drawn.encode(x2=alt.X2(f"{high}:Q")) if high else drawn
 
     layers = [
         layer("rule", "low", "high", stroke=MUTED),

@@ -36,7 +36,7 @@ from pileup.plugin.charts.drawing import (
 from pileup.plugin.units import counted, format_count
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
-LINES = ["case:N", "run:N"]
+LINES = [alt.Detail("case:N"), alt.Detail("run:N")]
 """What a line goes through: the rows of a case between which nothing is missing."""
 SPARSE = 150
 """Rows of the timeline up to which each value gets a point."""
@@ -80,13 +80,13 @@ def gantt(table: Columns, length: float) -> Drawing:
 
     placed = in_window("cases").transform_calculate(**places)
     bars = placed.mark_rect(clip=True, cornerRadius=2, strokeWidth=1).encode(
-        x=time_axis("a"), x2="b:Q", y=y("top"), y2="foot:Q", fill=fill, stroke=fill, tooltip=tips
+        x=time_axis("a"), x2=alt.X2("b:Q"), y=y("top"), y2=alt.Y2("foot:Q"), fill=fill, stroke=fill, tooltip=tips
     )
     pale = (
         in_window("phases")
         .transform_calculate(**places)
         .mark_rect(clip=True, fill="var(--card)", opacity=0.45)
-        .encode(x=time_axis("a"), x2="b:Q", y=y("top"), y2="foot:Q", tooltip=[*tips[:1], alt.Tooltip("phase:N")])
+        .encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y("top"), y2=alt.Y2("foot:Q"), tooltip=[*tips[:1], alt.Tooltip("phase:N")])
     )
     spec = finish([layer_of(each) for each in (*_bar_names(placed, y("name")), bars, pale)], 24 * count, length)
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
@@ -112,8 +112,8 @@ def _bar_names(placed: Any, y: alt.Y) -> list[Any]:
     begins = placed.transform_filter(f"!({late})").transform_calculate(at="max(datum.a, first)", label=label)
     ends = placed.transform_filter(late).transform_calculate(at="min(datum.b, last)", label=label)
     return [
-        begins.mark_text(align="left", **style).encode(x=time_axis("at"), y=y, text="label:N"),
-        ends.mark_text(align="right", **style).encode(x=time_axis("at"), y=y, text="label:N"),
+        begins.mark_text(align="left", **style).encode(x=time_axis("at"), y=y, text=alt.Text("label:N")),
+        ends.mark_text(align="right", **style).encode(x=time_axis("at"), y=y, text=alt.Text("label:N")),
     ]
 
 
@@ -305,7 +305,7 @@ def _zeros(table: Columns, column: str, color: str, how: Scaled) -> tuple[list[A
         return [], ()
     mark = within("timeline").transform_filter(f"datum.{column} === 0")
     drawn = mark.mark_point(shape="triangle-down", size=22, fill=color, strokeWidth=0, yOffset=-3)
-    return [drawn.encode(x=time_axis(), y=alt.value("height"))], (Mark("zero", color, "dot"),)
+    return [drawn.encode(x=time_axis(), y=alt.YValue("height"))], (Mark("zero", color, "dot"),)
 
 
 def _tips(columns: dict[str, str]) -> list[alt.Tooltip]:

@@ -140,7 +140,7 @@ def layers(results: RunResults) -> tuple[list[dict[str, Any]], list[dict[str, An
     for word, shade in (KINDS[kind] for kind in KINDS if kind in seen):
         mine = in_window("events").transform_filter(f"datum.kind === '{word}'")
         bands = mine.transform_filter("datum.b > datum.a").mark_rect(clip=True, opacity=0.16, fill=shade)
-        behind.append(layer_of(bands.encode(x=time_axis("a"), x2="b:Q")))
+        behind.append(layer_of(bands.encode(x=time_axis("a"), x2=alt.X2("b:Q"))))
         numbered = mine.transform_filter(BEGUN).mark_rule(strokeWidth=1.4, strokeDash=[4, 2], stroke=shade)
         before.append(layer_of(numbered.encode(x=time_axis("a"), tooltip=TIPS)))
     return behind, [*before, *map(layer_of, _numbers())]
@@ -164,4 +164,4 @@ def _numbers() -> Iterator[Any]:
             .transform_calculate(label="datum.low === datum.high ? '' + datum.low : datum.low + '-' + datum.high")
         )
         drawn = slots.mark_text(fill="var(--ink)", dy=1 + 10 * row, **style)
-        yield drawn.encode(x=time_axis("at"), y=alt.value(0), text="label:N")
+        yield drawn.encode(x=time_axis("at"), y=alt.YValue(0), text=alt.Text("label:N"))

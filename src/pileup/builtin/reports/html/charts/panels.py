@@ -81,7 +81,7 @@ def _table(line: LabelLine, axis: Clock) -> Columns:
 def _panel(table: str, title: str, column: str, how: YAxis, *, length: float, rows: Columns) -> Drawing:
     y = how.of(column)
     shade = GOOD if column == "passed" else QUANTILES["p50"]
-    line = within(table).mark_line(stroke=shade).encode(x=time_axis(), y=y, detail="run:N")
+    line = within(table).mark_line(stroke=shade).encode(x=time_axis(), y=y, detail=alt.Detail("run:N"))
     unit = "/s" if column == "passed" else "log scale"
     tips = [
         alt.Tooltip("passed:Q", title="passed /s", format=",.4~r"),
@@ -89,7 +89,7 @@ def _panel(table: str, title: str, column: str, how: YAxis, *, length: float, ro
     ]
     layers = [line, *([dots(table, y, shade)] if any(rows["alone"]) else []), hits(table, tips)]
     if column == "passed":
-        layers.insert(0, within(table).mark_area(fill=shade, opacity=0.13).encode(x=time_axis(), y=y, detail="run:N"))
+        layers.insert(0, within(table).mark_area(fill=shade, opacity=0.13).encode(x=time_axis(), y=y, detail=alt.Detail("run:N")))
         said = says.lines(rows, {"passed": f"{title}: passed"}, "per second")
     else:
         said = says.lines(rows, {"p50": f"{title}: p50"}, told=says.duration)

@@ -186,7 +186,7 @@ def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
     ]
     return [
         named(table).mark_line(strokeWidth=1.4, opacity=0.8).encode(x=x, y=y("mean"), stroke=stroke),
-        whiskers.encode(x=x, y=y("low"), y2="high:Q", stroke=stroke, tooltip=tips),
+        whiskers.encode(x=x, y=y("low"), y2=alt.Y2("high:Q"), stroke=stroke, tooltip=tips),
         caps[0].encode(x=x, y=y("low"), stroke=stroke),
         caps[1].encode(x=x, y=y("high"), stroke=stroke),
         named(table)

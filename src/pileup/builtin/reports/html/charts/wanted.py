@@ -128,11 +128,11 @@ class Lines:
         """Return the layers behind all lines: the side on which a criterion is not met."""
         y = alt.Y("value:Q", axis=axis, scale=scale, title=None)
         made = []
-        for upper, edge in ((1, alt.value(0)), (0, alt.value("height"))):
+        for upper, edge in ((1, alt.Y2Value(0)), (0, alt.Y2Value("height"))):
             if any(row["upper"] == upper for row in self.rows):
                 side = named(self.name).transform_filter(f"datum.upper === {upper}")
                 mark = side.mark_rect(clip=True, fill=BAD, opacity=0.07)
-                made.append(mark.encode(x=time_axis("a"), x2="b:Q", y=y, y2=edge))
+                made.append(mark.encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y, y2=edge))
         return made
 
     def rules(self, axis: alt.Axis, scale: alt.Scale) -> list[Any]:
@@ -142,7 +142,7 @@ class Lines:
         y = alt.Y("value:Q", axis=axis, scale=scale, title=None)
         tips = [alt.Tooltip("text:N", title="criterion"), alt.Tooltip("verdict:N")]
         line = named(self.name).mark_rule(strokeDash=[7, 3], strokeWidth=1.4, clip=True)
-        drawn = line.encode(x=time_axis("a"), x2="b:Q", y=y, stroke=alt.Stroke("color:N", scale=None), tooltip=tips)
+        drawn = line.encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y, stroke=alt.Stroke("color:N", scale=None), tooltip=tips)
         # Rows out of the window stay, without a label: an axis of no rows at all has no extent.
         shown = "datum.b >= first && datum.a <= last"
         told = (
@@ -155,7 +155,7 @@ class Lines:
         style = {"align": "left", "baseline": "bottom", "dx": 3, "dy": -2, "fontSize": 10}
         halo = told.mark_text(stroke="var(--card)", fill="var(--card)", strokeWidth=3, opacity=0.85, **style)
         text = told.mark_text(fill=INK, fontWeight="bold", **style)
-        return [drawn, *(each.encode(x=time_axis("at"), y=y, text="label:N") for each in (halo, text))]
+        return [drawn, *(each.encode(x=time_axis("at"), y=y, text=alt.Text("label:N")) for each in (halo, text))]
 
     def across(self, axis: alt.Axis, scale: alt.Scale) -> list[Any]:
         """Return the layers of a chart without a time axis: a line over its whole width for each threshold."""
@@ -169,7 +169,7 @@ class Lines:
         style = {"align": "left", "baseline": "bottom", "dx": 3, "dy": -2, "fontSize": 10}
         halo = data.mark_text(stroke="var(--card)", fill="var(--card)", strokeWidth=3, opacity=0.85, **style)
         text = data.mark_text(fill=INK, fontWeight="bold", **style)
-        return [rule, *(each.encode(x=alt.value(0), y=y, text="label:N") for each in (halo, text))]
+        return [rule, *(each.encode(x=alt.XValue(0), y=y, text=alt.Text("label:N")) for each in (halo, text))]
 
 
 def lines(
