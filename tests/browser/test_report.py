@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,13 @@ def dump(page: Path, width: int, tmp_path: Path, anchor: str = "") -> str:
     return done.stdout
 
 
+@cache
+def rendered(name: str) -> str:
+    return HtmlReport().render(getattr(synthetic, name)(), synthetic.outputs()).decode()
+
+
 def write(tmp_path: Path, name: str, probe: str = PROBE) -> Path:
-    text = HtmlReport().render(getattr(synthetic, name)(), synthetic.outputs()).decode()
+    text = rendered(name)
     page = tmp_path / f"{name}.html"
     page.write_text(text.replace("<body>", f"<body>{probe}", 1))
     return page

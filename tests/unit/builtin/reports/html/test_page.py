@@ -2,13 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import altair as alt
+import fastjsonschema
 import pytest
-from jsonschema import ValidationError
 
 from pileup.builtin.reports.html import HtmlReport
 from pileup.model.figures import Figure, Interval
@@ -232,16 +235,26 @@ def test_charts_of_a_run_share_one_time_axis() -> None:
         assert axes
 
 
+@pytest.fixture(scope="module")
+def validate() -> Callable[[Any], Any]:
+    """A function that raises where a chart does not fit the schema of Vega-Lite, compiled once."""
+    schema = Path(alt.__file__).parent / "vegalite/v6/schema/vega-lite-schema.json"
+    compiled: Callable[[Any], Any] = fastjsonschema.compile(json.loads(schema.read_text()))
+    return compiled
+
+
 @pytest.mark.parametrize("name", ["rich", "hostile"])
-def test_every_chart_fits_the_schema_of_vega_lite(name: str) -> None:
-    for chart in page(name).data["charts"].values():
-        alt.LayerChart.from_dict(chart["spec"], validate=True)
+def test_every_chart_fits_the_schema_of_vega_lite(name: str, validate: Callable[[Any], Any]) -> None:
+    charts = page(name).data["charts"].values()
+    assert len(charts) > 10
+    for chart in charts:
+        validate(chart["spec"])
 
 
-def test_a_wrong_chart_does_not_fit_the_schema() -> None:
+def test_a_wrong_chart_does_not_fit_the_schema(validate: Callable[[Any], Any]) -> None:
     spec = page("simple").data["charts"]["rates"]["spec"]
-    with pytest.raises(ValidationError):
-        alt.LayerChart.from_dict(spec | {"layer": [{"mark": "nonsense"}]}, validate=True)
+    with pytest.raises(fastjsonschema.JsonSchemaException):
+        validate(spec | {"layer": [{"mark": "nonsense"}]})
 
 
 def test_a_metric_that_is_always_zero_needs_no_chart() -> None:
