@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from pileup.model.exits import ExitCode
+from pileup.model.manifest import HIDDEN
 from pileup.model.results import RunResults
 
 RESUMED = (ExitCode.STOPPED_BY_USER, ExitCode.STOPPED_BY_LIMIT, ExitCode.TARGET_UNREACHABLE)
@@ -28,7 +29,6 @@ def next_step(results: RunResults) -> str:
 
 def _again(results: RunResults) -> str:
     """Return the command that runs the suite once more; nothing where its file or a value is not known."""
-    from pileup.suite.secrets import HIDDEN
     from pileup.suite.shipped import SHIPPED, shipped_suites
 
     suite = results.run.suite

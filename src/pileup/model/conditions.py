@@ -9,6 +9,8 @@ from pileup.model import check as checks
 from pileup.model.check import Check
 
 AND = "and"
+NEVER = "never"
+"""`fail_when` of a load that fails only when it cannot be pressed."""
 _JOINT = re.compile(r"\s+and(?=\s|$)|^\s*and(?=\s)")
 """The word between two checks; what looks like it inside brackets is a name or the value of a label."""
 

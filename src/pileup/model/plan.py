@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pileup.model.loads.load import Load
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.not_covered import Uncovered
 from pileup.model.suite import Suite, TestSpec
 

@@ -30,8 +30,6 @@ from pileup.model.report_spec import ReportSpec
 from pileup.model.suite_part import Name, Part, Text
 
 NOT_YET = "not_yet"
-NEVER = "never"
-"""`fail_when` of a load that fails only when it cannot be pressed."""
 
 
 def not_yet(description: str) -> Any:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.units import counted
 from pileup.record import operations
 from pileup.record.folder import RunFolder

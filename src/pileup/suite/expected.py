@@ -9,7 +9,7 @@ from math import ceil
 
 from pileup.model.law import Law
 from pileup.model.loads.load import Load
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 
 OPERATION = 10 * 10**6
 """What one operation is expected to take, ns, where the load has no duration."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pileup.model.manifest import HIDDEN
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
 from pileup.model.problem_codes import ProblemCode
@@ -27,7 +28,7 @@ from pileup.suite.rules.attached import attach, blind, uncovered
 from pileup.suite.rules.references import check, monitor_name
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
-from pileup.suite.secrets import HIDDEN, Secrets, secret_options
+from pileup.suite.secrets import Secrets, secret_options
 from pileup.suite.source_lines import shown_lines
 from pileup.suite.static_plugins import without_import
 from pileup.suite.unset import leave_out

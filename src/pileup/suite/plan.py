@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pileup.model.errors import RecordError
 from pileup.model.loads.load import Load
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import Suite, TestSpec
 from pileup.model.units import format_quantity

@@ -9,13 +9,14 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pileup.model.manifest import HIDDEN
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.quantities import NegativeError
 from pileup.model.suite_part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, kind_of, where
 from pileup.suite.problems import Position, Problems, near, parts, shown
-from pileup.suite.secrets import HIDDEN, by_name, is_secret
+from pileup.suite.secrets import by_name, is_secret
 
 KINDS = {
     "string_type": "text",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.errors import RecordError
 from pileup.model.loads.load import Load
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.problem_codes import ProblemCode
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import where

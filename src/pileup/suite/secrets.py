@@ -15,13 +15,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr
 
+from pileup.model.manifest import HIDDEN
 from pileup.model.surroundings import DISCOVER
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, walk, where
 from pileup.suite.problems import Position
 
-HIDDEN = "(secret)"
 SUFFIXES = (
     *("token", "password", "passwd", "passphrase", "pwd", "secret", "authorization", "cookie", "credential"),
     *("secret_key", "secretkey", "access_key", "accesskey", "private_key", "api_key", "apikey", "auth_key"),

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.record import Phase
 from pileup.record import RunFolder, TableWriter, starts
 from pileup.record.operations import ROW

@@ -9,17 +9,15 @@ from pydantic import Field, model_validator
 
 from pileup.model import conditions
 from pileup.model.check import Check
-from pileup.model.loads.hold import Level, Steered, Written, check_levels, kind_of, levels_words, most_beside, steered
+from pileup.model.loads.hold import Level, Written, check_levels, kind_of, most_beside, steered
+from pileup.model.loads.levels import Steered, asked_words, levels_words
 from pileup.model.loads.shape import Kind, Native, Shape
 from pileup.model.quantities import Count, Duration, Fraction
 from pileup.model.suite_part import Part
-from pileup.model.units import format_count, format_fraction, format_rate
 
 if TYPE_CHECKING:
     from pileup.model.loads.load import Load
 
-FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
-"""Metrics of samples under the name of the test: the answer and its interval."""
 MOST_TRIALS = 1000
 MOST_MEASURED = 4
 """Most levels that are measured, each time a lower one, until one meets the conditions."""
@@ -160,15 +158,3 @@ class FindShape(Shape):
     def longest(self, patience: int) -> int:
         """Return the same as `lasting`, where one iteration of each may take `patience`."""
         return sum(number * load.longest(patience) for number, load in self._presses)
-
-
-def asked_words(written: str, not_passed: float) -> str:
-    """Return what must hold at a level: `p99(read) < 50 ms, at most 1 % not passed`."""
-    return written if not_passed >= 1 else f"{written}, at most {format_fraction(not_passed)} not passed"
-
-
-def level_words(level: float, by: Steered | str) -> str:
-    """Return a level with its unit: `198 /s`, `12 clients`."""
-    if by == "rate":
-        return format_rate(level)
-    return f"{format_count(level)} client{'' if level == 1 else 's'}"

@@ -11,14 +11,13 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 from pileup.model import check as checks
 from pileup.model import units
 from pileup.model.check import Check
+from pileup.model.loads.levels import Steered, levels_words
 from pileup.model.loads.shape import Kind, Native, Shape
 from pileup.model.quantities import Duration
 from pileup.model.suite_part import Part
 
 OPEN, IN_FLIGHT = "open", "in_flight"
 """Quantities that a hold may use in addition to figures of checks: open operations, and iterations in flight."""
-HELD_VALUE, HELD_LEVEL, HELD = "held_value", "held_level", "held"
-"""Metrics of samples under the name of the test: what was measured, the level from then on, 100 % or 0 % held."""
 MOST_CLIENTS = 1_000_000
 Written = Annotated[str, StringConstraints(max_length=500)]
 
@@ -38,7 +37,6 @@ def _read_level(value: object) -> object:
 
 _LEVEL: dict[str, Any] = {"type": ["string", "number"], "examples": ["10 /s"], "x-dimension": "rate"}
 Level = Annotated[float, BeforeValidator(_read_level), Field(json_schema_extra=_LEVEL)]
-Steered = Literal["rate", "clients"]
 
 
 def check_levels(kind: Steered, between: tuple[float, float]) -> None:
@@ -48,11 +46,6 @@ def check_levels(kind: Steered, between: tuple[float, float]) -> None:
         raise ValueError(f"between goes from {low:g} to {high:g}; expected [lowest level, highest level]")
     if kind == "clients" and (low != int(low) or high != int(high) or high > MOST_CLIENTS):
         raise ValueError(f"between is [{low:g}, {high:g}] clients; expected whole numbers up to {MOST_CLIENTS}")
-
-
-def levels_words(kind: Steered | str, between: tuple[float, float]) -> str:
-    """Return a range of levels in words: `10-500 /s`, `1-40 clients`."""
-    return units.format_range(*between, "rate") if kind == "rate" else f"{units.format_range(*between, '')} clients"
 
 
 class Hold(Part):

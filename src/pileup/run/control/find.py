@@ -11,7 +11,8 @@ from pileup._core._native import now
 from pileup.model import check as checks
 from pileup.model.check import Check
 from pileup.model.ending import FINISHED, Ending, EndingKind
-from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, FindShape, level_words
+from pileup.model.loads.find import Find, FindShape
+from pileup.model.loads.levels import FOUND, FOUND_HIGH, FOUND_LOW, level_words
 from pileup.model.loads.load import Load
 from pileup.model.manifest import FindEntry, SearchAnswer, TrialResult
 from pileup.model.plan import Case

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from pileup._core._native import now
 from pileup.fleet import Pressing
 from pileup.model import check as checks
-from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE, IN_FLIGHT, OPEN, Hold
+from pileup.model.loads.hold import IN_FLIGHT, OPEN, Hold
+from pileup.model.loads.levels import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Sample
 from pileup.model.units import DIMENSIONS, format_time

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pileup.model.errors import UsageError
-from pileup.model.manifest import Manifest, ReplayEntry, SuiteSource
+from pileup.model.manifest import HIDDEN, Manifest, ReplayEntry, SuiteSource
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite
 from pileup.run.recovery.ownership import Trust
 from pileup.suite import digest_of, load
-from pileup.suite.secrets import HIDDEN
 
 CHANGED = "`pileup run` it again"
 

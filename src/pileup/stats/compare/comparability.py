@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from pileup.model.contrast import Contrast, RunDifference
-from pileup.model.loads.find import level_words
+from pileup.model.loads.levels import level_words
 from pileup.model.manifest import Manifest
 from pileup.model.record import ERROR, NOT_RUN, UNAVAILABLE, UNKNOWN
 from pileup.model.results import CaseResult, RunResults

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pileup.model import conditions
-from pileup.model.loads.find import asked_words, level_words
-from pileup.model.loads.hold import levels_words
+from pileup.model.loads.levels import asked_words, level_words, levels_words
 from pileup.model.manifest import CaseEntry, TrialResult
 from pileup.model.results import FoundLevel, SoughtCondition
 from pileup.model.units import format_count

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pileup.model.figure_words import amount
-from pileup.model.loads.hold import HELD_LEVEL, HELD_VALUE
+from pileup.model.loads.levels import HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CaseEntry
 from pileup.model.results import HeldLevel
 from pileup.model.units import format_time

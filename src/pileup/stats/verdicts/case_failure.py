@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pileup.model import check
+from pileup.model.conditions import NEVER
 from pileup.model.figure_words import words
 from pileup.model.figures import Counts
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import ERROR, FAILED, MISSED, NOT_PASSED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
-from pileup.model.suite import NEVER
 from pileup.model.units import format_count, format_fraction
 from pileup.stats.frames.totals import Measured, measure
 from pileup.stats.verdicts import resolve

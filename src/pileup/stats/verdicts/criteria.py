@@ -14,8 +14,7 @@ from pileup.model import check as checks
 from pileup.model.check import Check, Selected, Unreadable
 from pileup.model.figure_words import NOTHING, words
 from pileup.model.figures import Figure
-from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW
-from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.loads.levels import FOUND, FOUND_HIGH, FOUND_LOW, HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.results import CriterionResult, ErrorGroup, Point, PointVerdict

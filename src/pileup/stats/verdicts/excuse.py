@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.check import TIMES, Check, Selected
 from pileup.model.figures import Figure
-from pileup.model.loads.hold import HELD
+from pileup.model.loads.levels import HELD
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import ErrorGroup

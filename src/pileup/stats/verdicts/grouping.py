@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pileup.model.check import Selected
-from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.loads.levels import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.results import Point
 from pileup.stats.cases import CaseData
 

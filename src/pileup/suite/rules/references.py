@@ -9,13 +9,15 @@ from pathlib import Path
 from pileup.model import check as checks
 from pileup.model import self_metrics
 from pileup.model.check import Check, Selected
+from pileup.model.conditions import NEVER
 from pileup.model.errors import PluginError
 from pileup.model.event import FAULT, RECOVERY
-from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW, Find
+from pileup.model.loads.find import Find
 from pileup.model.loads.hold import Hold
+from pileup.model.loads.levels import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.nearest import COMPARED
 from pileup.model.problem_codes import ProblemCode
-from pileup.model.suite import NEVER, MonitorSpec, TestSpec
+from pileup.model.suite import MonitorSpec, TestSpec
 from pileup.model.units import format_time
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from pileup.model.loads.load import Load
-from pileup.model.loads.replay import Starts
+from pileup.model.loads.starts import Starts
 from pileup.model.suite import TestSpec
 from pileup.model.words import load_words
 

@@ -86,7 +86,13 @@ def gantt(table: Columns, length: float) -> Drawing:
         in_window("phases")
         .transform_calculate(**places)
         .mark_rect(clip=True, fill="var(--card)", opacity=0.45)
-        .encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y("top"), y2=alt.Y2("foot:Q"), tooltip=[*tips[:1], alt.Tooltip("phase:N")])
+        .encode(
+            x=time_axis("a"),
+            x2=alt.X2("b:Q"),
+            y=y("top"),
+            y2=alt.Y2("foot:Q"),
+            tooltip=[*tips[:1], alt.Tooltip("phase:N")],
+        )
     )
     spec = finish([layer_of(each) for each in (*_bar_names(placed, y("name")), bars, pale)], 24 * count, length)
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])

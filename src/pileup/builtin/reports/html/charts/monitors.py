@@ -300,7 +300,9 @@ def _lines(name: str, keys: list[str], colors: list[str], wants: Lines, *, dotte
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
     lines = [within(name).mark_line(stroke=shade) for shade in colors]
-    drawn = [line.encode(x=time_axis(), y=y, detail=alt.Detail("run:N")) for line, y in zip(lines, amounts, strict=True)]
+    drawn = [
+        line.encode(x=time_axis(), y=y, detail=alt.Detail("run:N")) for line, y in zip(lines, amounts, strict=True)
+    ]
     drawn += [dots(name, y, shade) for y, shade in zip(amounts, colors, strict=True) if dotted]
     return [*wants.shades(y, scale), *drawn, *wants.rules(y, scale)]
 
@@ -313,4 +315,8 @@ def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[A
     folded = within(name).transform_fold(keys, as_=["key", "value"])
     # By a transform of its own: a stack of the encoding would bring each run up to the times of all others.
     piled = folded.transform_stack(stack="value", groupby=["t"], sort=[alt.SortField("key")], as_=["low", "high"])
-    return [piled.mark_area(opacity=0.7).encode(x=time_axis(), y=y, y2=alt.Y2("high:Q"), fill=fill, detail=alt.Detail("run:N"))]
+    return [
+        piled.mark_area(opacity=0.7).encode(
+            x=time_axis(), y=y, y2=alt.Y2("high:Q"), fill=fill, detail=alt.Detail("run:N")
+        )
+    ]

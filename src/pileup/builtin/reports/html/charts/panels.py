@@ -89,7 +89,9 @@ def _panel(table: str, title: str, column: str, how: YAxis, *, length: float, ro
     ]
     layers = [line, *([dots(table, y, shade)] if any(rows["alone"]) else []), hits(table, tips)]
     if column == "passed":
-        layers.insert(0, within(table).mark_area(fill=shade, opacity=0.13).encode(x=time_axis(), y=y, detail=alt.Detail("run:N")))
+        layers.insert(
+            0, within(table).mark_area(fill=shade, opacity=0.13).encode(x=time_axis(), y=y, detail=alt.Detail("run:N"))
+        )
         said = says.lines(rows, {"passed": f"{title}: passed"}, "per second")
     else:
         said = says.lines(rows, {"p50": f"{title}: p50"}, told=says.duration)

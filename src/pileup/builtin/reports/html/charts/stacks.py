@@ -55,7 +55,9 @@ class Queue:
         }
         axis = amount_axis(orient="right", tickCount=3, grid=False, **inside)
         amount = alt.Y("s0:Q", axis=axis, scale=alt.Scale(zero=True, nice=True), title=None)
-        return within(TABLE).mark_line(stroke=STATES[QUEUED]).encode(x=time_axis(), y=amount, detail=alt.Detail("run:N"))
+        return (
+            within(TABLE).mark_line(stroke=STATES[QUEUED]).encode(x=time_axis(), y=amount, detail=alt.Detail("run:N"))
+        )
 
 
 def state_of(series: Series) -> str:

@@ -142,7 +142,9 @@ class Lines:
         y = alt.Y("value:Q", axis=axis, scale=scale, title=None)
         tips = [alt.Tooltip("text:N", title="criterion"), alt.Tooltip("verdict:N")]
         line = named(self.name).mark_rule(strokeDash=[7, 3], strokeWidth=1.4, clip=True)
-        drawn = line.encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y, stroke=alt.Stroke("color:N", scale=None), tooltip=tips)
+        drawn = line.encode(
+            x=time_axis("a"), x2=alt.X2("b:Q"), y=y, stroke=alt.Stroke("color:N", scale=None), tooltip=tips
+        )
         # Rows out of the window stay, without a label: an axis of no rows at all has no extent.
         shown = "datum.b >= first && datum.a <= last"
         told = (
