@@ -58,7 +58,7 @@ long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20
 
 idle-test: build
-	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 2 --dist loadgroup --durations=20
+	$(BIN)/python tools/tests.py idle -m "timed and idle" -n $(WORKERS) --dist loadgroup --durations=20
 
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20
