@@ -229,7 +229,7 @@ def test_the_good_suite_is_good(tmp_path: Path, fake_plugins: None) -> None:
 
 
 same_folder = settings(
-    max_examples=examples(500),
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
