@@ -14,7 +14,7 @@ import pytest
 from pileup.record import RunFolder
 from tests.servers.practice_batch import TrueJob, truth
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.timed  # 100,000 jobs in 25 s need the machine for themselves
 
 JOBS = 100_000
 MEGABYTE = 10**6
