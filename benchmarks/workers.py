@@ -1,7 +1,8 @@
 """What a second native worker gives: the rate of two workers to that of one, for noops and for HTTP requests.
 
-Both run on all cores of the machine. A noop needs nothing else. A request needs a server, which has to have a core of
-its own before it can allow twice the rate: on a machine of two cores it has none beside two workers.
+Both run on all cores of the machine. Two programs of one worker each, at the same time, share nothing: what they
+reach is what the machine gives two cores that are busy. A noop needs nothing else. A request needs a server, which has
+to have a core of its own before it can allow twice the rate: on a machine of two cores it has none beside two workers.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from servers import nginx
 SECONDS = 2
 CLIENTS = 64
 LEAST = Bar(least=1.8)
+APART = Bar(least=0.95)
+"""Of what two programs reach that share nothing."""
 
 
 def command(workers: int, client: dict[str, Any], step: dict[str, Any]) -> list[str]:
@@ -32,26 +35,37 @@ def command(workers: int, client: dict[str, Any], step: dict[str, Any]) -> list[
     return [sys.executable, str(Path(__file__).with_name("drive.py")), json.dumps(order)]
 
 
+TWO_PROGRAMS = "noop, 2 programs of one worker"
+
+
 def commands(url: str) -> dict[str, list[str]]:
     """Return all commands, by name."""
     kinds: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "noop": ({"protocol": "noop", "settings": {}}, {"verb": "noop"}),
         "http": ({"protocol": "http", "settings": {"url": url}}, {"verb": "request", "method": "GET"}),
     }
-    return {f"{kind}, workers: {n}": command(n, *kinds[kind]) for kind in kinds for n in (1, 2)}
+    made = {f"{kind}, workers: {n}": command(n, *kinds[kind]) for kind in kinds for n in (1, 2)}
+    return {TWO_PROGRAMS: made["noop, workers: 1"], **made}
 
 
-def once(words: list[str]) -> dict[str, float]:
-    """Run one; return iterations per second in its steady part."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+def once(words: list[str], programs: int = 1) -> dict[str, float]:
+    """Run one, or the same several times at once; return iterations per second in the steady part, all together."""
+    begun = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(programs)
+    ]
+    return {"per_second": sum(figure(*each.communicate(timeout=60)) for each in begun)}
+
+
+def figure(out: str, err: str) -> float:
+    """Return iterations per second in the steady part of what one has printed."""
     try:
-        told = json.loads(done.stdout[done.stdout.index("{") :])
+        found = json.loads(out[out.index("{") :])
     except ValueError:
-        raise meter.Trouble(f"no figure came; expected one (it said: {done.stderr[-1000:]})") from None
-    window = told["window"]
-    if told["failed"] or not window:
-        raise meter.Trouble(f"{told['failed']} iterations failed; expected none, and four frames at least")
-    return {"per_second": window["count"] / window["seconds"]}
+        raise meter.Trouble(f"no figure came; expected one (it said: {err[-1000:]})") from None
+    window = found["window"]
+    if found["failed"] or not window:
+        raise meter.Trouble(f"{found['failed']} iterations failed; expected none, and four frames at least")
+    return float(window["count"] / window["seconds"])
 
 
 def run(folder: Path, pairs: int) -> Report:
@@ -63,7 +77,7 @@ def run(folder: Path, pairs: int) -> Report:
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in words}
         for number in range(pairs):
             for name in words if number % 2 == 0 else reversed(words):
-                runs[name].append(once(words[name]))
+                runs[name].append(once(words[name], 2 if name == TWO_PROGRAMS else 1))
                 progress(f"{name} {runs[name][-1]['per_second']:.0f} /s")
     rates = {name: [one["per_second"] for one in of] for name, of in runs.items()}
     http = LEAST if cores > 2 else None
@@ -72,6 +86,10 @@ def run(folder: Path, pairs: int) -> Report:
         figures={
             f"{kind}, rate of 2 workers / 1": ratio(rates[f"{kind}, workers: 2"], rates[f"{kind}, workers: 1"], bar)
             for kind, bar in (("noop", LEAST), ("http", http))
+        }
+        | {
+            "noop, rate of 2 workers / 2 programs": ratio(rates["noop, workers: 2"], rates[TWO_PROGRAMS], APART),
+            "noop, rate of 2 programs / 1": ratio(rates[TWO_PROGRAMS], rates["noop, workers: 1"], None),
         },
         levels={name: {"per_second": statistics.median(of)} for name, of in rates.items()},
         runs=runs,
