@@ -105,7 +105,7 @@ class Tally:
     asked: int = 0
 
     def add(self, interval: Interval | None, truth: float) -> None:
-        """Count one interval; None: too few to tell."""
+        """Count one interval; None: too few values."""
         self.asked += 1
         if interval is not None:
             self.told += 1
@@ -113,7 +113,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """Of those told."""
+        """Of those that were given."""
         return self.held / self.told if self.told else math.nan
 
 
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--values", type=int, nargs="+", default=[2000, 20_000, 100_000])
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    print("| runs | values | figure | told | its interval | difference | ratio |\n|---|---|---|---|---|---|---|")
+    print("| runs | values | figure | given | its interval | difference | ratio |\n|---|---|---|---|---|---|---|")
     for kind in KINDS:
         for values in asked.values:
             began = time.monotonic()

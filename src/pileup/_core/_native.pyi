@@ -173,12 +173,12 @@ class Press:
     def name_single(self, name: str) -> None:
         """Say that every iteration is one operation of this name: a `with op(name)` block adds no row of its own then.
 
-        Before the first iteration ends; its object, first byte, bytes and calls stand in the row of the iteration.
+        Before the first iteration ends; its object, first byte, bytes and calls are in the row of the iteration.
         """
     def judge_by(self, judge: Callable[[BaseException], tuple[int, str]]) -> None:
-        """Have outcome and message of operations whose block raises told by this, which raises nothing itself.
+        """Have this decide outcome and message of operations whose block raises; it raises nothing itself.
 
-        The first one told counts; without any it is `pileup.plugin.verdict.verdict_on`.
+        The first one given counts; without any it is `pileup.plugin.verdict.verdict_on`.
         """
     def early(self) -> list[int]:
         """Numbers of the clients that are to be set up before the load begins."""
@@ -396,7 +396,7 @@ class Session:
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         """Bytes from `offset` on: all, or at most `length`."""
     def write(self, path: str, data: bytes, make_path: bool = False, new: bool = False) -> None:
-        """Write a whole file anew; `make_path`: with the folders above it; `new`: only where nothing is yet."""
+        """Write a whole file; `make_path`: with the folders above it; `new`: only where nothing is yet."""
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""
     def mkdir(self, path: str, parents: bool = False) -> None:

@@ -67,7 +67,7 @@ fn steps_inside_an_iteration_are_operations_with_a_parent() {
     );
 }
 
-/// Never answers; says before whether its request had left, and whether the server had told it to wait.
+/// Never answers; says before whether its request had left, and whether the server had asked it to wait.
 struct Silent(bool, bool);
 impl Factory for Silent {
     type Client = Self;
@@ -172,7 +172,7 @@ fn an_event_loop_is_told_by_its_descriptor() {
             done += 1;
         }
         // SAFETY: one valid pollfd.
-        assert!(press.over() || unsafe { libc::poll(&mut poll, 1, 2000) } > 0, "nothing told for two seconds");
+        assert!(press.over() || unsafe { libc::poll(&mut poll, 1, 2000) } > 0, "nothing came for two seconds");
     }
     assert_eq!(done, 40);
 }

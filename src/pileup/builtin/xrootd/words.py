@@ -9,7 +9,7 @@ from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused, ThereAlre
 
 FIRST = 3000
 NOT_FOUND, IS_FOLDER, EXISTS = 3011, 3016, 3018
-NAMES = (  # noqa: SIM905  a list of 35 lines tells no more
+NAMES = (  # noqa: SIM905  not a list of 35 lines
     "ArgInvalid ArgMissing ArgTooLong FileLocked FileNotOpen FSError InvalidRequest IOError NoMemory NoSpace "
     "NotAuthorized NotFound ServerError Unsupported noserver NotFile isDirectory Cancelled ItExists ChkSumErr "
     "inProgress overQuota SigVerErr DecryptErr Overloaded fsReadOnly BadPayload AttrNotFound TLSRequired noReplicas "
@@ -44,7 +44,7 @@ UNREACHED = {
     306: "redirected too often",
 }
 DENIED = 204
-"""The server lets nobody in like this (errAuthFailed)."""
+"""The server denies access like this (errAuthFailed)."""
 
 QUICK = {"TimeoutResolution": 1, "ConnectionRetry": 1, "StreamErrorWindow": 0}
 """How the client looks after its timeouts, seconds: each second, not each 15; and it connects again at once, not after

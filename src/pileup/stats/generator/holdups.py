@@ -2,7 +2,7 @@
 
 A time is pileup's own when its process took its cores whole for two seconds (or wanted to: what its threads waited
 for a CPU counts with what they took), when starts came late though clients were free, when its event loop came late,
-or when its process did not run at all. What is late beside a slow system is not pileup's fault: of an open load whose
+or when its process did not run at all. What is late beside a slow system is not caused by pileup: of an open load whose
 clients were all busy only its own samples are evidence. How late is late enough depends on what is judged: `Bar`.
 """
 
@@ -202,7 +202,7 @@ def _caught_up_by(stop: Stretch) -> int:
 
 
 def _caught_up(frame: Frame, stops: Iterable[Stretch]) -> bool:
-    """Return whether a stop reaches into a second: it is told, with what was late for it, and not the whole second."""
+    """Return whether a stop reaches into a second: it is named, with what was late for it, not the whole second."""
     begin = frame.time - frame.nanoseconds
     return any(each.place == frame.place and begin < _caught_up_by(each) and frame.time > each.begin for each in stops)
 
