@@ -55,7 +55,7 @@ def fault(words: list[str], whole: bool = True) -> str:
     if unknown:
         return f"no suite {unknown}"
     named = words[1] if words[0] == "describe" and len(words) > 1 else ""
-    return "" if named.startswith(("-", "./")) or named in ("", "NAME", "CODE") else undescribed(named)
+    return undescribed(named) if named and not named.startswith(("-", "./")) and not named.isupper() else ""
 
 
 @cache
