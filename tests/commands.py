@@ -10,7 +10,6 @@ import click
 from pileup.cli.app import app
 from pileup.model.errors import UsageError
 
-
 SHELL = frozenset({">", ">>", "2>", "<", "|", "||", "&", "&&", ";"})
 """What ends a command, or says where its output goes."""
 

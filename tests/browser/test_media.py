@@ -27,8 +27,9 @@ PAPER = """
   told.again = folded();
 """
 CELLS = """
-  const rows = shown("table.stack > tbody > tr").map((row) => [...row.cells].filter((each) => each.getClientRects().length));
-  const boxes = rows.filter((cells) => cells.length > 2).map((cells) => cells.map((each) => each.getBoundingClientRect()));
+  const cells = (row) => [...row.cells].filter((each) => each.getClientRects().length);
+  const rows = shown("table.stack > tbody > tr").map(cells);
+  const boxes = rows.filter((row) => row.length > 2).map((row) => row.map((each) => each.getBoundingClientRect()));
   const below = (box, i, row) => !i || box.top >= row[i - 1].bottom - 1;
   told.rows = boxes.length;
   told.stacked = boxes.filter((row) => row.every(below)).length;

@@ -114,7 +114,7 @@ def test_the_lines_of_a_page_do_what_it_says(page: str, servers: Servers, tmp_pa
 
 
 def fixed(text: str) -> list[str]:
-    """Return the lines of a run's output without what is of that run alone; the reasons for bottlenecks are left out."""
+    """Return the lines that a run prints without what is of it alone; reasons for bottlenecks are left out."""
     unwrapped = re.sub(r"\n  (?=\S)", " ", text)
     found: list[str] = []
     reasons = False

@@ -113,9 +113,7 @@ def test_a_command_that_fails_ends_it_with_what_it_said(dist: ModuleType) -> Non
 
 
 @pytest.mark.parametrize(("wanted", "code", "verdict"), [("1", 0, "passed"), ("2", 4, "failed")])
-def test_the_verdict_is_that_of_the_run(
-    wanted: str, code: int, verdict: str, dist: ModuleType, tmp_path: Path
-) -> None:
+def test_the_verdict_is_that_of_the_run(wanted: str, code: int, verdict: str, dist: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(SUITE.replace("== 1", f"== {wanted}"))
     done = pileup("run", "suite.yaml", "--quiet", "--json", cwd=tmp_path)
     assert done.returncode == code, done.stderr

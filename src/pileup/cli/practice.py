@@ -193,7 +193,8 @@ def issuer(settings: str, **given: Any) -> None:
 def dialogue(port: int, script: str | None, wait: str, talk: str | None) -> None:
     """Serve a dialogue of known round trips.
 
-    It has a known wait, too: `pileup trace` can be tried on it. Prints its address when it answers; ends on Ctrl-C or SIGTERM.
+    It has a known wait, too: `pileup trace` can be tried on it. Prints its address when it answers; ends on Ctrl-C or
+    SIGTERM.
     """
     from pileup.cli.relay import address
     from pileup.model.errors import UsageError

@@ -45,7 +45,10 @@ def test_every_suite_begins_with_the_question_that_it_answers(name: str) -> None
     [
         ("# One.\n#\n#     pileup run\npileup: 1\n# no", "One.\n\n    pileup run"),
         ("<!-- One.\n\n         pileup run\n-->\n<suite/>", "One.\n\npileup run"),
-        ('<?xml version="1.0"?>\n<!-- One, on\n     two lines.\n\n         pileup run\n-->', "One, on\ntwo lines.\n\n    pileup run"),
+        (
+            '<?xml version="1.0"?>\n<!-- One, on\n     two lines.\n\n         pileup run\n-->',
+            "One, on\ntwo lines.\n\n    pileup run",
+        ),
         ("pileup: 1", ""),
     ],
 )
