@@ -129,7 +129,7 @@ def test_charts_of_pileup_itself_are_folded() -> None:
     before, opened, rest = section.partition('<details class="self">')
     folded, closed, after = rest.rpartition("</details>")
     assert opened and closed
-    assert folded.count("data-chart=") >= 2
+    assert "data-chart=" in folded
     assert "data-chart=" not in before + after
 
 
