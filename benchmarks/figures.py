@@ -21,7 +21,8 @@ What pileup costs, measured against the tools one would take otherwise, on one m
 `make bench` from [benchmarks/results/](../benchmarks/results/), where every single run is; how it is measured, and
 how to get the peers: [benchmarks/README.md](../benchmarks/README.md). A ratio is that of pairs of runs, one right after
 the other; its mean is the geometric one, with its 95 % interval (Student's t on logarithms). A median far from the mean
-reports on runs of two kinds. A bar is met when the whole interval keeps to it.
+reports on runs of two kinds. A bar is met when the whole interval keeps to it. Commands are without the folders of that
+machine; files that they name are made by the benchmark.
 """
 
 
@@ -101,7 +102,15 @@ def section(name: str, result: dict[str, Any]) -> str:
         f"{host['system']}, Linux {host['kernel']}, Python {host['python']}; load of the machine before: "
         f"{host['load_before']}." + (f" Versions: {versions}." if versions else "")
     )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *typed(result["commands"])])
+
+
+def typed(commands: dict[str, str]) -> list[str]:
+    """Return the command of one run of each contender, as a block of the page."""
+    if not commands:
+        return []
+    lines = [line for who, words in commands.items() for line in (f"# {who}", words)]
+    return ["The commands of one run:", "", "```sh", *lines, "```", ""]
 
 
 def row(what: str, figure: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ wheels are made from the unpacked sdist: what the sdist lacks, they would lack. 
 another processor where Rust has its standard library (`rustup target add`).
 """
 
+import json
 import os
 import platform
 import shutil
@@ -86,21 +87,32 @@ def targets() -> tuple[list[str], list[str]]:
 
 
 def run(*command: str | Path, cwd: Path = ROOT, user: str | None = None, **environment: str) -> str:
-    """Run a command and return what it printed; on failure show that and end."""
+    """Run a command and return its stdout; on failure show all that it printed and end."""
     done = subprocess.run(
         [str(each) for each in command],
         cwd=cwd,
         env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         check=False,
         user=user,
         extra_groups=[] if user else None,
     )
     if done.returncode != 0:
-        sys.exit(f"{done.stdout}\nmake dist: `{' '.join(map(str, command))}` ended with {done.returncode}")
+        printed = f"{done.stdout}{done.stderr}"
+        sys.exit(f"{printed}\nmake dist: `{' '.join(map(str, command))}` ended with {done.returncode}")
     return done.stdout
+
+
+def verdict(results: str) -> str:
+    """Return the verdict of a run from results.json, or from what `pileup run` and `check` print with --json."""
+    return str(json.loads(results)["verdict"])
+
+
+def unavailable(listed: str) -> list[str]:
+    """Return the plug-ins that cannot be loaded, with the reasons, from what `pileup list --json` prints."""
+    found = [each for plugins in json.loads(listed).values() for each in plugins]
+    return [f"{each['name']}: {each['about']}" for each in found if not each.get("available", True)]
 
 
 def make_tools() -> Path:
@@ -155,11 +167,10 @@ def check_wheel(wheel: Path, scratch: Path) -> None:
     here["PATH"] = f"{clean}/bin{os.pathsep}{without_compilers(os.environ['PATH'])}"
     program = clean / "bin/pileup"
     print(run(program, "--version", cwd=scratch, **here).strip())
-    listed = run(program, "list", cwd=scratch, **here)
-    if "unavailable" in listed:
-        sys.exit(f"make dist: the wheel has plug-ins that do not load\n{listed}")
-    told = run(program, "run", "suite:first-run", "--quiet", "--out", scratch / "runs", cwd=scratch, **here)
-    print(next(line for line in told.splitlines() if line.startswith("Verdict")))
+    if broken := unavailable(run(program, "list", "--json", cwd=scratch, **here)):
+        sys.exit("\n".join(["make dist: the wheel has plug-ins that do not load", *broken]))
+    first = (program, "run", "suite:first-run", "--quiet", "--json", "--out", scratch / "runs")
+    print(f"suite:first-run: {verdict(run(*first, cwd=scratch, **here))}")
     run(program, "new", "test", "own", cwd=scratch, **here)
     run(program, "run", "own.yaml", "--quiet", "--set", "length=1 s", cwd=scratch, **here)
 
@@ -187,9 +198,8 @@ def check_python(program: str, wheel: Path, scratch: Path) -> None:
     here = {"PATH": without_compilers(os.environ["PATH"]), "PYTHONPATH": ""}
     run(program, "-m", "venv", folder, **here)
     run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=scratch, **here)
-    told = run(folder / "bin/pileup", "check", scratch, "--out", scratch / "runs", cwd=scratch, **here)
-    verdict = next(line for line in told.splitlines() if line.startswith("Verdict"))
-    print(f"with {run(program, '--version').strip()}: {verdict}")
+    check = (folder / "bin/pileup", "check", scratch, "--quiet", "--json", "--out", scratch / "runs")
+    print(f"with {run(program, '--version').strip()}: {verdict(run(*check, cwd=scratch, **here))}")
 
 
 def check_account(wheel: Path) -> None:
@@ -209,9 +219,8 @@ def check_account(wheel: Path) -> None:
         run(*pip, home / wheel.name, cwd=home, user=ORDINARY, **here)
         suites = ["first-run"] + ["storage-check"] * bool(shutil.which("xrootd"))
         for suite in suites:
-            told = run(home / "env/bin/pileup", "run", f"suite:{suite}", "--quiet", cwd=home, user=ORDINARY, **here)
-            verdict = next(line for line in told.splitlines() if line.startswith("Verdict"))
-            print(f"as user {ORDINARY}, suite:{suite}: {verdict}")
+            words = (home / "env/bin/pileup", "run", f"suite:{suite}", "--quiet", "--json")
+            print(f"as user {ORDINARY}, suite:{suite}: {verdict(run(*words, cwd=home, user=ORDINARY, **here))}")
 
 
 def check_sdist(sdist: Path, scratch: Path) -> None:

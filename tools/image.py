@@ -6,6 +6,7 @@ podman, docker or buildah, whichever is here and works, builds it and runs the f
 images can be reached, --own-base makes the base image from Debian's packages: with buildah and debootstrap, as root.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from dist import verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE = "localhost/pileup"
@@ -25,7 +28,12 @@ deb {MIRROR}/debian-security bookworm-security main
 """
 AUTHORITIES = ("PIP_CERT", "CARGO_HTTP_CAINFO", "SSL_CERT_FILE")
 """What programs in the image take as the file with certificates, where this machine has one of its own."""
-USES = (["--version"], ["list", "tests"], ["run", "suite:first-run", "--quiet"])
+USES: tuple[tuple[list[str], Callable[[str], str]], ...] = (
+    (["--version"], str.strip),
+    (["list", "tests", "--json"], lambda printed: f"{len(json.loads(printed)['tests'])} tests"),
+    (["run", "suite:first-run", "--quiet", "--json"], verdict),
+)
+"""What is typed after `pileup`, and what says in a few words what came out, from its stdout."""
 
 
 class Trouble(Exception):
@@ -33,10 +41,10 @@ class Trouble(Exception):
 
 
 def run(*command: str) -> str:
-    """Run a command, show what it prints as it comes where it is long, and return that."""
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    """Run a command and return its stdout. Raises Trouble with the last lines of all that it printed."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        tail = "\n".join(done.stdout.splitlines()[-40:])
+        tail = "\n".join([*done.stdout.splitlines()[-40:], *done.stderr.splitlines()[-40:]])
         raise Trouble(f"{tail}\n`{' '.join(command[:6])} …` ended with {done.returncode}")
     return done.stdout.strip()
 
@@ -45,6 +53,12 @@ def works(program: str) -> bool:
     """Return whether a builder is here and answers; a docker without its daemon does not."""
     asked = [program, "info"]
     return bool(shutil.which(program)) and subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def builder(own_base: bool = False) -> str:
+    """Return what builds images here: podman or docker if it works, else buildah; "" where none is."""
+    engines = () if own_base else ("podman", "docker")
+    return next(filter(works, engines), "") or ("buildah" if shutil.which("buildah") else "")
 
 
 @contextmanager
@@ -89,17 +103,16 @@ def make_base(buildah: list[str], rootfs: Path) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Build, use, and say what came out."""
     own_base = arguments == ["--own-base"]
-    engine = "" if own_base else next(filter(works, ("podman", "docker")), "")
-    if not engine and not shutil.which("buildah"):
-        print("error: no podman, docker or buildah works here; expected one of them\n  apt-get install podman")
+    engine = builder(own_base)
+    if not engine:
+        needed = ("buildah", "it", "buildah") if own_base else ("podman, docker or buildah", "one of them", "podman")
+        print("error: no {} works here; expected {}\n  apt-get install {}".format(*needed))
         return 1
-    print(f"building {IMAGE} with {engine or 'buildah'} (some minutes) ...", flush=True)
+    print(f"building {IMAGE} with {engine} (some minutes) ...", flush=True)
     try:
-        with by_engine(engine) if engine else by_buildah(own_base) as pileup:
-            for words in USES:
-                said = pileup(words)
-                lines = [line for line in said.splitlines() if line.startswith(("pileup ", "tests:", "Verdict"))]
-                print(f"pileup {' '.join(words)}: {', '.join(lines)}", flush=True)
+        with by_buildah(own_base) if engine == "buildah" else by_engine(engine) as pileup:
+            for words, read in USES:
+                print(f"pileup {' '.join(words)}: {read(pileup(words))}", flush=True)
     except Trouble as problem:
         print(f"error: {problem}")
         return 1

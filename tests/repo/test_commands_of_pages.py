@@ -6,12 +6,15 @@ Pages whose commands are also run: tests/e2e/test_tutorial.py, tests/e2e/test_li
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import click
 import pytest
 
-from pileup.cli.app import app
+from pileup.cli.describe import find
+from pileup.model.errors import PileupError
+from tests.commands import fault as refused
+from tests.commands import typed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -26,6 +29,11 @@ INLINE = re.compile(r"`pileup ([^`]+)`")
 
 def shown(text: str) -> Iterator[str]:
     """Yield what follows `pileup` in each command of a page: in blocks of code, and within sentences."""
+    yield from (words for words, _ in commands(text))
+
+
+def commands(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the same, and whether it is a line of its own: a sentence may name a part of a command."""
     inside = printed = False
     for line in text.replace("\\\n", " ").splitlines():
         inside ^= line.startswith("```")
@@ -33,39 +41,39 @@ def shown(text: str) -> Iterator[str]:
         if printed and not line.startswith("$ "):
             continue
         if (found := TYPED.match(line)) and (inside or line.startswith("    ")):
-            yield re.split(r"(?<=\S) {3,}|  (?=[a-z]+ )| [;|#&]", found[1])[0]
+            yield re.split(r"(?<=\S) {3,}|  (?=[a-z]+ )| [;|#&]", found[1])[0], True
         elif not inside:
-            yield from INLINE.findall(line)
+            yield from ((words, False) for words in INLINE.findall(line))
 
 
-def fault(words: list[str]) -> str:
-    """Return what is wrong with a command, if anything."""
-    if words[0].startswith("-"):
-        return ""
-    context = click.Context(app)
-    command = app.get_command(context, words[0])
-    rest = words[1:]
-    if isinstance(command, click.Group):
-        if not rest or rest[0].startswith("-") or rest[0].isupper():
-            return ""
-        command, rest = command.get_command(context, rest[0]), rest[1:]
-    if command is None:
-        return f"no command {' '.join(words[:2])}"
-    try:
-        command.make_parser(click.Context(command)).parse_args(args=list(rest))
-    except click.UsageError as problem:
-        return problem.format_message()
+def fault(words: list[str], whole: bool = True) -> str:
+    """Return what is wrong with a command, if anything: its words, the suites and pages that it names."""
+    if problem := refused(words, whole):
+        return problem
     suites = {path.stem for path in (ROOT / "examples").iterdir()} | {"NAME"}
-    unknown = [word for word in rest if word.startswith("suite:") and word.removeprefix("suite:") not in suites]
-    return f"no suite {unknown}" if unknown else ""
+    unknown = [word for word in words if word.startswith("suite:") and word.removeprefix("suite:") not in suites]
+    if unknown:
+        return f"no suite {unknown}"
+    named = words[1] if words[0] == "describe" and len(words) > 1 else ""
+    return undescribed(named) if named and not named.startswith(("-", "./")) and not named.isupper() else ""
+
+
+@cache
+def undescribed(name: str) -> str:
+    """Return what is wrong with a name that `pileup describe` is given, if anything."""
+    try:
+        find(name, None)
+    except PileupError as problem:
+        return problem.what
+    return ""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_is_one(page: Path) -> None:
     faults = {}
-    for text in shown(page.read_text()):
-        if words := shlex.split(text.replace("…", "x"), comments=True):
-            faults[text] = fault(words)
+    for text, whole in commands(page.read_text()):
+        if words := typed(text):
+            faults[text] = fault(words, whole)
     assert not {text: problem for text, problem in faults.items() if problem}
 
 
@@ -85,6 +93,28 @@ def test_commands_are_found_wherever_a_page_shows_them() -> None:
     assert [*shown(page + "\nand `pileup list` too")] == ["run a.yaml", "show RUN", "plan b.yaml", "list"]
 
 
-@pytest.mark.parametrize("text", ["rnu a.yaml", "run a.yaml --sett x=1", "run suite:first-rnu", "practice storrage"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rnu a.yaml",
+        "run a.yaml --sett x=1",
+        "run a.yaml b.yaml",
+        "run suite:first-rnu",
+        "practice storrage",
+        "practice storage 20",
+        "export RUN samples",
+        "list suits",
+        "bench /tmp --clients many",
+        "describe suite:first-rnu",
+        "describe storage.raed",
+    ],
+)
 def test_a_command_that_is_none_is_found(text: str) -> None:
     assert fault(shlex.split(text))
+    assert fault(shlex.split(text), whole=False)
+
+
+@pytest.mark.parametrize("text", ["run", "export RUN --to csv", "relay"])
+def test_a_command_that_lacks_something_is_found_where_it_is_a_line(text: str) -> None:
+    assert fault(shlex.split(text))
+    assert not fault(shlex.split(text), whole=False)

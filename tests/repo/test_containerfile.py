@@ -1,13 +1,23 @@
-"""The container file fits the tree. `make image` builds and uses it: too slow for the tests, as `make dist` is."""
+"""The container file fits the tree; where something builds images, it is built and used."""
 
+import importlib
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.support import pileup
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILDING = 1800
+"""Seconds that a build and its use may take."""
 TEXT = (ROOT / "Containerfile").read_text()
 LINES = re.sub(r"\\\n\s*", " ", re.sub(r"^#.*\n", "", TEXT, flags=re.MULTILINE)).splitlines()
 STEPS = [(line.split()[0], line.partition(" ")[2].strip()) for line in LINES if line]
@@ -83,3 +93,33 @@ def test_where_nothing_builds_images_the_tool_says_so(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "no podman, docker or buildah works here; expected one of them\n  apt-get install podman" in done.stdout
+
+
+@pytest.fixture
+def image(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module("image")
+
+
+def test_what_is_typed_in_the_image_is_read_as_it_is_printed(image: ModuleType, tmp_path: Path) -> None:
+    told = {}
+    for words, read in image.USES:
+        if words[0] != "run":  # tests/repo/test_dist.py
+            done = pileup(*words, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            told[words[0]] = read(done.stdout)
+    assert told["--version"].startswith("pileup ")
+    assert int(told["list"].removesuffix(" tests")) > 10
+
+
+@pytest.mark.long
+def test_the_image_is_built_and_used(image: ModuleType) -> None:
+    """With a base image made here where that can be done: no registry of images is needed then."""
+    own_base = os.geteuid() == 0 and bool(shutil.which("buildah") and shutil.which("debootstrap"))
+    words = ["--own-base"] if own_base else []
+    if not image.builder(own_base):
+        pytest.skip("no podman, docker or buildah works here; apt-get install podman, then: make image")
+    command = [sys.executable, str(ROOT / "tools/image.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILDING, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pileup run suite:first-run --quiet --json: passed" in done.stdout

@@ -1,6 +1,7 @@
 """What goes into the packages. That they build, install and run without Rust is checked by `make dist` itself."""
 
 import importlib.util
+import json
 import os
 import platform
 import subprocess
@@ -12,7 +13,15 @@ from types import ModuleType
 
 import pytest
 
+from tests.support import pileup, run_folder
+
 ROOT = Path(__file__).resolve().parents[2]
+SUITE = """
+pileup: 1
+title: A check
+tests: [{name: one, use: noop}]
+criteria: [{id: C1, says: "One passed", check: count(one.passed) == 1}]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +110,31 @@ def test_wheels_are_made_for_this_processor_first_and_no_other_is_forgotten(dist
 def test_a_command_that_fails_ends_it_with_what_it_said(dist: ModuleType) -> None:
     with pytest.raises(SystemExit, match=r"no such thing\s+make dist: .* ended with 3"):
         dist.run(sys.executable, "-c", "print('no such thing'); raise SystemExit(3)")
+
+
+@pytest.mark.parametrize(("wanted", "code", "verdict"), [("1", 0, "passed"), ("2", 4, "failed")])
+def test_the_verdict_is_that_of_the_run(wanted: str, code: int, verdict: str, dist: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("== 1", f"== {wanted}"))
+    done = pileup("run", "suite.yaml", "--quiet", "--json", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert dist.verdict(done.stdout) == verdict
+
+
+def test_the_verdict_is_found_by_the_last_line_too(tmp_path: Path) -> None:
+    from benchmarks.admin import verdict_told
+
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
+    assert verdict_told(done.stdout, tmp_path) == "passed"
+    assert run_folder(done).is_dir()
+
+
+def test_plug_ins_that_do_not_load_are_found(dist: ModuleType, tmp_path: Path) -> None:
+    listed = pileup("list", "--json", cwd=tmp_path).stdout
+    found = json.loads(listed)
+    assert dist.unavailable(listed) == []
+    found["tests"][0] |= {"available": False, "about": "unavailable: no such module"}
+    assert dist.unavailable(json.dumps(found)) == [f"{found['tests'][0]['name']}: unavailable: no such module"]
 
 
 def test_unpacked_sources_are_newer_than_what_was_built_before(dist: ModuleType, tree: Path) -> None:

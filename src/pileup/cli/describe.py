@@ -26,6 +26,7 @@ KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors
     examples=[
         ("a test with its options", "pileup describe storage.read"),
         ("the keys of a load", "pileup describe load"),
+        ("a suite that comes with pileup", "pileup describe suite:first-run"),
     ],
     page="reference/README.md",
 )
@@ -39,11 +40,12 @@ KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the pages as one JSON object.")
 def command(name: str | None, kind: str | None, form: str | None, out: Path | None, as_json: bool) -> None:
-    """Explain a plug-in, a key or a mistake.
+    """Explain a plug-in, a suite, a key or a mistake.
 
-    NAME is a plug-in as in `pileup list`, or ./file.py:Class; a key of the suite that holds others, like load, limits,
-    criteria; the code of a mistake that `pileup validate` reports, like unknown-key; or one of suite, checks, metrics,
-    units, verdicts, commands, plugin, mistakes, exit-codes, environment, config, json.
+    NAME is a plug-in as in `pileup list`, or ./file.py:Class; suite:NAME for a suite that comes with pileup; a key of
+    the suite that holds others, like load, limits, criteria; the code of a mistake that `pileup validate` reports, like
+    unknown-key; or one of suite, checks, metrics, units, verdicts, commands, plugin, mistakes, exit-codes, environment,
+    config, json.
     """
     from pileup.cli.pages.contents import all_pages
 
@@ -98,7 +100,12 @@ def find(name: str, kind: str | None) -> list[Page]:
     from pileup.cli.pages.contents import topic
     from pileup.cli.pages.plugins import plugin_page
     from pileup.plugin import registry
+    from pileup.suite.shipped import SHIPPED
 
+    if name.startswith(SHIPPED) and not kind:
+        from pileup.cli.pages.suites import shipped_page
+
+        return [shipped_page(name)]
     kinds = [kind] if kind else list(KINDS)
     if ".py:" in name:
         each, cls = _from_file(name, kinds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 PLUGINS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
 KINDS = (*PLUGINS, "suites", "runs", "endpoints")
-FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
-"""The first comment of a shipped suite: the question that it answers."""
 
 
 @click.command(
@@ -90,15 +87,11 @@ def _plugins(kind: str) -> Iterator[Listed]:
 
 
 def _suites() -> Iterator[Listed]:
-    from pileup.suite.shipped import shipped_suites
+    from pileup.suite.shipped import SHIPPED, opening, shipped_suites
 
     for name, path in shipped_suites().items():
-        found = FIRST.match(path.read_text(encoding="utf-8"))
-        yield {
-            "name": f"suite:{name}",
-            "about": found[1].removesuffix("-->").strip() if found else "",
-            "file": str(path),
-        }
+        question, _, _ = opening(path.read_text(encoding="utf-8")).partition("\n")
+        yield {"name": f"{SHIPPED}{name}", "about": question, "file": str(path)}
 
 
 def _runs(out: Path | None) -> Iterator[Listed]:

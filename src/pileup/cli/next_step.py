@@ -32,7 +32,7 @@ def _again(results: RunResults) -> str:
     from pileup.suite.shipped import SHIPPED, shipped_suites
 
     suite = results.run.suite
-    path = Path(suite.folder, suite.source)
+    path = Path(suite.folder, Path(suite.source).name)  # `source` is a path from where the run was started
     if results.run.simulated or not suite.source or not path.is_file() or HIDDEN in "".join(suite.values.values()):
         return ""
     shipped = next((name for name, known in shipped_suites().items() if known == path), "")

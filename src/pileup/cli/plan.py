@@ -149,11 +149,10 @@ def _table(plan: Plan) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
     totals = plan.totals()
     table.add_column("", justify="right")
-    table.add_column("case", counted(len(plan.cases), "case"))
-    for name in ("test", "target"):
-        table.add_column(name)
-    table.add_column("load", max_width=LOAD_WIDTH)
-    table.add_column("after", max_width=AFTER_WIDTH)
+    table.add_column("case", counted(len(plan.cases), "case"), no_wrap=True)
+    table.add_column("test", no_wrap=True)
+    for name, widest in (("target", None), ("load", LOAD_WIDTH), ("after", AFTER_WIDTH)):
+        table.add_column(name, max_width=widest, overflow="fold")
     footers = (_about(totals.expected), *_amounts(totals))
     for name, footer in zip(("expected", "at most", "operations", "bytes"), footers, strict=True):
         table.add_column(name, footer, justify="right", no_wrap=True)

@@ -191,9 +191,10 @@ def issuer(settings: str, **given: Any) -> None:
 @click.option("--wait", default="1.6 s", show_default=True, metavar="TIME", help="Time before the third answer.")
 @click.option("--talk", metavar="HOST:PORT", help="Be the client of such a server once, and end.")
 def dialogue(port: int, script: str | None, wait: str, talk: str | None) -> None:
-    """Serve a dialogue of known round trips and a known wait, for `pileup trace`.
+    """Serve a dialogue of known round trips.
 
-    Prints its address when it answers; ends on Ctrl-C or SIGTERM.
+    It has a known wait, too: `pileup trace` can be tried on it. Prints its address when it answers; ends on Ctrl-C or
+    SIGTERM.
     """
     from pileup.cli.relay import address
     from pileup.model.errors import UsageError

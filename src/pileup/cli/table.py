@@ -27,7 +27,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "validate": Entry("pileup.cli.validate", "Report every mistake in a suite"),
         "plan": Entry("pileup.cli.plan", "Show what a run would do, and for how long"),
         "list": Entry("pileup.cli.list", "List plug-ins, suites, runs or endpoints"),
-        "describe": Entry("pileup.cli.describe", "Explain a plug-in, a key or a mistake"),
+        "describe": Entry("pileup.cli.describe", "Explain a plug-in, a suite, a key or a mistake"),
         "convert": Entry("pileup.cli.convert", "Write a suite as XML, or as YAML"),
         "schema": Entry("pileup.cli.schema", "Print the JSON Schema of suites, or of results"),
     },

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from itertools import takewhile
 from pathlib import Path
 
 from pileup.model.errors import UsageError
@@ -11,6 +14,7 @@ SHIPPED = "suite:"
 SHOWN, MOST = 5, 1000
 """Suites named of a folder; files of one that are looked at."""
 SUFFIXES = (".yaml", ".yml", ".xml")
+IN_XML = re.compile(r"(?:<\?xml.*?\?>\s*)?<!--(.*?)-->", re.DOTALL)
 
 
 def shipped_folder() -> Path:
@@ -25,6 +29,14 @@ def shipped_suites() -> dict[str, Path]:
     folder = shipped_folder()
     known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     return known | {path.name: path for path in sorted(folder.glob("*.xml"))}
+
+
+def opening(text: str) -> str:
+    """Return the comment that a suite begins with, without its marks; "" where it begins with none."""
+    if found := IN_XML.match(text):
+        return inspect.cleandoc(found[1])
+    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
 def suite_path(suite: str) -> Path:

@@ -40,6 +40,8 @@ def test_the_first_run_is_followed_by_the_same_again(base: Path, monkeypatch: py
     assert planned(shlex.split(told)[2], {}, None, {}).suite.title == "t"
     monkeypatch.chdir(base)
     assert next_step(made(base, 11, ExitCode.CASE_FAILED)) == "pileup run mine.yaml"
+    monkeypatch.chdir(base.parent)
+    assert next_step(made(base, 12, source=f"{base.name}/mine.yaml")) == f"pileup run {base.name}/mine.yaml"
 
 
 def test_a_later_run_is_compared_with_the_last_that_passed(base: Path) -> None:

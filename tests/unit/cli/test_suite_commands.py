@@ -68,19 +68,39 @@ def test_a_plan_that_is_too_wide_for_a_table_has_a_block_for_each_case(
     assert all(word in told for word in ("storage.write", "closed, 3 clients", "1 min 15 s", "20 MiB"))
 
 
+@pytest.mark.parametrize(
+    ("width", "closed"), [(120, ""), (160, " for 10 s after 5 s ramp"), (200, " for 10 s after 5 s ramp")]
+)
 def test_the_plan_is_a_table_in_the_order_of_the_run(
-    suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    width: int, closed: str, suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", str(width))
     assert main(["plan", suite]) == 0
     told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    assert "…" not in told
     rows = [re.split(r"  +", line.strip()) for line in told.splitlines() if re.match(r" *\d ", line)]
     assert rows[1:4] == [
         ["1", "fill", "storage.write", "disk", "once", "1 s", "20 min", "20", "20 MiB"],
-        ["2", "copy", "noop", "closed, 3 clients", "fill", "15 s", "1 min 15 s", "not bounded", "not bounded"],
-        ["3", "check", "noop", "open, 100 /s", "10 s", "1 min 10 s", "1,190", "0 B"],
+        ["2", "copy", "noop", f"closed, 3 clients{closed}", "fill", "15 s", "1 min 15 s", "not bounded", "not bounded"],
+        ["3", "check", "noop", f"open, 100 /s{closed and ' poisson for 10 s'}", "10 s", "1 min 10 s", "1,190", "0 B"],
     ]
     assert rows[0] == ["3 cases: about 26 s, at most 2 min (limits.duration)"]
+
+
+@pytest.mark.parametrize("width", [60, 120, 160, 200])
+def test_a_plan_with_long_words_fits_its_width(
+    width: int, suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    long = "a_test_whose_name_is_as_long_as_it_may_be_" + 22 * "n"
+    text = SUITE.replace("name: fill", f"name: {long}").replace("[fill]", f"[{long}]")
+    Path(suite).write_text(text.replace("ramp: 5 s", "ramp: 5 s, warm_up: 5 s, think: {lognormal: [20 ms, 0.5]}"))
+    assert main(["plan", suite]) == 0
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    assert "…" not in told
+    assert all(word in told for word in ("storage.write", "closed, 3 clients", "log-normal", "20 MiB"))
 
 
 def test_the_plan_as_json_has_base_units(suite: str, capsys: pytest.CaptureFixture[str]) -> None:

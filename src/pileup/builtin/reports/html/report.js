@@ -176,5 +176,13 @@
   };
   addEventListener("hashchange", open);
   open();
-  addEventListener("beforeprint", () => { window.pileupDrawAll(); });
+
+  // Paper cannot be unfolded: what is folded is opened for it, but data tables and raw output.
+  const unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded.push(...document.querySelectorAll("details:not([open], .numbers, .output)"));
+    unfolded.forEach((each) => { each.open = true; });
+    window.pileupDrawAll();
+  });
+  addEventListener("afterprint", () => unfolded.splice(0).forEach((each) => { each.open = false; }));
 })();

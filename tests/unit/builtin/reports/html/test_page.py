@@ -124,6 +124,15 @@ def test_every_column_of_a_table_is_equally_long() -> None:
         assert len(lengths) == 1, name
 
 
+def test_charts_of_pileup_itself_are_folded() -> None:
+    (section,) = re.findall(r'<section id="self".*?</section>', rendered("rich"), re.DOTALL)
+    before, opened, rest = section.partition('<details class="self">')
+    folded, closed, after = rest.rpartition("</details>")
+    assert opened and closed
+    assert "data-chart=" in folded
+    assert "data-chart=" not in before + after
+
+
 def test_nothing_is_loaded_from_anywhere() -> None:
     for name in ("rich", "hostile"):
         assert page(name).loaded == []
