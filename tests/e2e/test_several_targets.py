@@ -37,6 +37,17 @@ class Shut(Move):
     def run(self, op: Op) -> None:
         self.targets["source"].write("a", b"mine")
 '''
+
+
+class Both(Move):
+    """Write to each, and read it back."""
+
+    def run(self, op: Op) -> None:
+        for word, target in self.targets.items():
+            name = f"{self.context.owns[word]}/a{op.number}"
+            with op(f"write to {word}", name):
+                target.write(name, b"content")
+            self.expect(b"".join(target.read(name)) == b"content", "another content")
 SUITE = """
 pileup: 1
 title: Several targets
@@ -49,6 +60,18 @@ tests:
   - {name: move, use: "./move.py:Move", target: {to: far, source: near}, load: {times: 3}}
 """
 MANY = "places={processes: 2}"
+TOKENS = {"first": "token-of-the-first-3b1", "second": "token-of-the-second-9f4"}
+GUARDED = "{kind: practice-storage, launch: {threads: 4, token: TOKEN}, credentials: {token: TOKEN}}"
+"""A server that answers 401 to any other token."""
+SECRETS = f"""
+pileup: 1
+title: Two secrets
+targets:
+  first: {GUARDED.replace("TOKEN", TOKENS["first"])}
+  second: {GUARDED.replace("TOKEN", TOKENS["second"])}
+tests:
+  - {{name: both, use: "./move.py:Both", target: {{source: first, to: second}}, load: {{clients: 2, times: 4}}}}
+"""
 
 
 @pytest.fixture
@@ -87,6 +110,27 @@ def test_a_launched_server_is_reached_from_other_places_and_its_secret_is_kept(s
     assert case(run)["outcome"] == "passed", case(run)
     for path in (path for path in run.rglob("*") if path.is_file()):
         assert b"a-token-of-the-server" not in path.read_bytes(), path
+
+
+def test_each_is_given_its_own_token_and_both_are_kept_secret(suite: Path) -> None:
+    suite.write_text(SECRETS)
+    done = pileup("run", str(suite), "--set", MANY, cwd=suite.parent, drawn=True)
+    run = run_folder(done)
+    assert case(run)["outcome"] == "passed", case(run)
+    assert (run / "report.html").exists()
+    said = {"stdout": done.stdout.encode(), "stderr": done.stderr.encode()}
+    kept = {path.name: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    for name, content in (*said.items(), *kept.items()):
+        assert [word for word, token in TOKENS.items() if token.encode() in content] == [], name
+
+
+def test_a_token_of_one_does_not_open_the_other(suite: Path) -> None:
+    suite.write_text(SECRETS.replace(f"credentials: {{token: {TOKENS['second']}}}", f"credentials: {{token: {TOKENS['first']}}}"))
+    done = pileup("run", str(suite), "--quiet", cwd=suite.parent)
+    told = case(run_folder(done))
+    assert told["outcome"] != "passed"
+    assert "401" in str(told["reason"]), told
+    assert TOKENS["first"] not in done.stdout + done.stderr + json.dumps(told)
 
 
 def test_each_is_guarded(suite: Path) -> None:
