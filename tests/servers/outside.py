@@ -45,8 +45,8 @@ def site_of(made: RunningSlurm) -> Site:
 def python_of(user: str) -> str:
     """Return a Python that an ordinary user can run pileup by.
 
-    The test is skipped where that user may not enter the folder of the project. Elsewhere Debian's Python does it, which
-    `make system` installs, if it is of the version that pileup was built for.
+    The test is skipped where that user may not enter the folder of the project. Elsewhere Debian's Python does it,
+    which `make system` installs, if it is of the version that pileup was built for.
     """
     for each in (sys.executable, "/usr/bin/python3"):
         words = [each, "-c", "import pileup.builtin.slurm.target"]
