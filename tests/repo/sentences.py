@@ -17,9 +17,6 @@ TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "partit
     "index", "split", "rsplit", "match", "fullmatch", "search",
 }  # fmt: skip
 """Methods that look into a text."""
-SEEN_THROUGH = {"lower", "upper", "casefold", "strip", "lstrip", "rstrip"}
-"""Methods that give the same sentence."""
-
 _RUST_NAME = r"\b(?:reason|message|error|problem|note|why|sentence|mistake|failure|trouble|says|told)"
 _RUST_SAME = (
     r"(?:\s*\.(?:as_str|as_ref|as_deref|to_string|to_lowercase|to_ascii_lowercase|trim|clone|unwrap_or_default|unwrap)"
@@ -96,8 +93,11 @@ def _is_sentence(node: ast.expr, names: set[str] = SENTENCES) -> bool:
             return name in names
         case ast.BoolOp(values=several):
             return any(_is_sentence(each, names) for each in several)
-        case ast.Call(func=ast.Name(id="str"), args=[whole]):
-            return _is_sentence(whole, names)
-        case ast.Call(func=ast.Attribute(value=whole, attr=same)) if same in SEEN_THROUGH:
+        case (
+            ast.Call(func=ast.Name(id="str"), args=[whole])
+            | ast.Call(
+                func=ast.Attribute(value=whole, attr="lower" | "upper" | "casefold" | "strip" | "lstrip" | "rstrip")
+            )
+        ):
             return _is_sentence(whole, names)
     return False

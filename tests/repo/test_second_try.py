@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = '''
+TESTS = """
 from pathlib import Path
 
 MARK = Path(__file__).with_name("mark")
@@ -21,7 +21,7 @@ def test_fails_once():
 
 def test_passes():
     pass
-'''
+"""
 FAILS = "\n\ndef test_fails():\n    assert False\n"
 
 

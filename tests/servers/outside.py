@@ -48,15 +48,21 @@ def python_of(user: str) -> str:
     The test is skipped where that user may not enter the folder of the project. Elsewhere Debian's Python does it,
     which `make system` installs, if it is of the version that pileup was built for.
     """
-    for each in (sys.executable, "/usr/bin/python3"):
-        words = [each, "-c", "import pileup.builtin.slurm.target"]
-        with contextlib.suppress(OSError):
-            if not subprocess.run(words, env=environment_of(), capture_output=True, user=user, check=False).returncode:
-                return each
-    if subprocess.run(["test", "-r", __file__], user=user, check=False).returncode:
+    found = next((each for each in (sys.executable, "/usr/bin/python3") if _runs(each, user)), None)
+    if found is None and subprocess.run(["test", "-r", __file__], user=user, check=False).returncode:
         pytest.skip(f"user {user} may not enter {ROOT}: clone to another folder")
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    give_up(f"no Python {version} here that user {user} can run pileup by; as root: apt-get install python{version}")
+    if found is None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        give_up(f"user {user} can run pileup by no Python {version} here; as root: apt-get install python{version}")
+    return found
+
+
+def _runs(python: str, user: str) -> bool:
+    """Whether pileup can be imported by a Python and a user."""
+    words = [python, "-c", "import pileup.builtin.slurm.target"]
+    with contextlib.suppress(OSError):
+        return not subprocess.run(words, env=environment_of(), capture_output=True, user=user, check=False).returncode
+    return False
 
 
 def environment_of() -> dict[str, str]:
