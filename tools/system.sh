@@ -19,6 +19,7 @@ command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/n
 { command -v slurmctld >/dev/null 2>&1 || [ -x /usr/sbin/slurmctld ]; } || wanted="$wanted slurm-wlm slurmdbd slurmrestd slurm-wlm-jwt-plugin munge"
 ls /usr/lib/*/libXrdAccSciTokens-*.so >/dev/null 2>&1 || wanted="$wanted xrootd-scitokens-plugins"
 command -v arched >/dev/null 2>&1 || [ -x /usr/sbin/arched ] || wanted="$wanted nordugrid-arc-arex"
+[ -x /usr/bin/python3 ] || wanted="$wanted python3"
 for shell in zsh fish; do command -v $shell >/dev/null 2>&1 || wanted="$wanted $shell"; done
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

@@ -36,6 +36,17 @@ class Shut(Move):
 
     def run(self, op: Op) -> None:
         self.targets["source"].write("a", b"mine")
+
+
+class Both(Move):
+    """Write to each, and read it back."""
+
+    def run(self, op: Op) -> None:
+        for word, target in self.targets.items():
+            name = f"{self.context.owns[word]}/a{op.number}"
+            with op(f"write to {word}", name):
+                target.write(name, b"content")
+            self.expect(b"".join(target.read(name)) == b"content", "another content")
 '''
 SUITE = """
 pileup: 1
@@ -43,12 +54,23 @@ title: Several targets
 targets:
   near: {kind: posix, url: NEAR}
   far: {kind: posix, url: FAR}
-  server: {kind: practice-storage, launch: {threads: 4}, credentials: {token: a-token-of-the-server}}
   web: {kind: http, url: "http://127.0.0.1:1"}
 tests:
   - {name: move, use: "./move.py:Move", target: {to: far, source: near}, load: {times: 3}}
 """
 MANY = "places={processes: 2}"
+TOKENS = {"first": "token-of-the-first-3b1", "second": "token-of-the-second-9f4"}
+GUARDED = "{kind: practice-storage, launch: {threads: 4, token: TOKEN}, credentials: {token: TOKEN}}"
+"""A server that answers 401 to any other token."""
+SECRETS = f"""
+pileup: 1
+title: Two secrets
+targets:
+  first: {GUARDED.replace("TOKEN", TOKENS["first"])}
+  second: {GUARDED.replace("TOKEN", TOKENS["second"])}
+tests:
+  - {{name: both, use: "./move.py:Both", target: {{source: first, to: second}}, load: {{clients: 2, times: 4}}}}
+"""
 
 
 @pytest.fixture
@@ -81,12 +103,26 @@ def test_both_are_open_and_what_is_made_goes_with_the_run(suite: Path) -> None:
     assert "source: near, to: far" in (run / "report.html").read_text()
 
 
-def test_a_launched_server_is_reached_from_other_places_and_its_secret_is_kept(suite: Path) -> None:
-    target, places = "tests.move.target={source: near, to: server}", "places={processes: 2}"
-    run = run_folder(pileup("run", str(suite), "--quiet", "--set", target, "--set", places, cwd=suite.parent))
+def test_launched_servers_are_reached_from_other_places_and_each_with_its_own_secret(suite: Path) -> None:
+    suite.write_text(SECRETS)
+    done = pileup("run", str(suite), "--set", MANY, cwd=suite.parent)
+    run = run_folder(done)
     assert case(run)["outcome"] == "passed", case(run)
-    for path in (path for path in run.rglob("*") if path.is_file()):
-        assert b"a-token-of-the-server" not in path.read_bytes(), path
+    said = {"stdout": done.stdout.encode(), "stderr": done.stderr.encode()}
+    kept = {str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert {"run.json", "results.json", "journal.jsonl"} <= set(kept)
+    for name, content in (*said.items(), *kept.items()):
+        assert [word for word, token in TOKENS.items() if token.encode() in content] == [], name
+
+
+def test_a_token_of_one_does_not_open_the_other(suite: Path) -> None:
+    given = "credentials: {{token: {second}}}"
+    suite.write_text(SECRETS.replace(given.format(**TOKENS), given.replace("second", "first").format(**TOKENS)))
+    done = pileup("run", str(suite), "--quiet", cwd=suite.parent)
+    told = case(run_folder(done))
+    assert told["outcome"] != "passed"
+    assert "401" in str(told["reason"]), told
+    assert TOKENS["first"] not in done.stdout + done.stderr + json.dumps(told)
 
 
 def test_each_is_guarded(suite: Path) -> None:

@@ -1,6 +1,10 @@
-"""Finds decisions that are made by the words of a sentence: by what the compared name says that it holds."""
+"""Finds decisions that are made by the words of a sentence: by what the compared name says that it holds.
+
+A sentence under another name is not seen, nor what a function makes of one.
+"""
 
 import ast
+import re
 from collections.abc import Iterator
 
 SENTENCES = {"reason", "message", "error", "problem", "note", "why", "sentence", "stopped", "mistake"}
@@ -13,6 +17,20 @@ TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "partit
     "index", "split", "rsplit", "match", "fullmatch", "search",
 }  # fmt: skip
 """Methods that look into a text."""
+_RUST_NAME = r"\b(?:reason|message|error|problem|note|why|sentence|mistake|failure|trouble|says|told)"
+_RUST_SAME = (
+    r"(?:\s*\.(?:as_str|as_ref|as_deref|to_string|to_lowercase|to_ascii_lowercase|trim|clone|unwrap_or_default|unwrap)"
+    r"\(\)|\(\))*"
+)
+_RUST_TAKES_APART = (
+    r"\s*\.(?:starts_with|ends_with|contains|find|rfind|strip_prefix|strip_suffix|split|rsplit|split_once|rsplit_once|"
+    r"matches|eq_ignore_ascii_case)\("
+)
+_RUST = re.compile(
+    rf"{_RUST_NAME}{_RUST_SAME}(?:{_RUST_TAKES_APART}|\s*[=!]=\s*(?:Some\()?\"\w)"
+    rf"|\bmatch\s[^{{;]*{_RUST_NAME}{_RUST_SAME}\s*\{{\s*(?:Some\()?\""
+)
+_RUST_TESTS = re.compile(r"^#\[cfg\(test\)\]\nmod \w+ \{", re.MULTILINE)
 
 
 def decisions(source: str) -> Iterator[tuple[int, str]]:
@@ -20,6 +38,17 @@ def decisions(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         if _takes_apart(node) or _compares(node):
             yield getattr(node, "lineno", 0), ast.unparse(node)
+
+
+def rust_decisions(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of the same in Rust: `message.strip_suffix(…)`, `error.to_string() == "…"`, a `match`.
+
+    Comments do not count, and neither does the module of tests at the end of a file.
+    """
+    tests = _RUST_TESTS.search(source)
+    code = re.sub(r"//[^\n]*", "", source[: tests.start()] if tests else source)
+    for found in _RUST.finditer(code):
+        yield code.count("\n", 0, found.start()) + 1, re.sub(r"\s+", " ", found[0])
 
 
 def _takes_apart(node: ast.AST) -> bool:
@@ -64,6 +93,11 @@ def _is_sentence(node: ast.expr, names: set[str] = SENTENCES) -> bool:
             return name in names
         case ast.BoolOp(values=several):
             return any(_is_sentence(each, names) for each in several)
-        case ast.Call(func=ast.Name(id="str"), args=[whole]) | ast.Call(func=ast.Attribute(value=whole, attr="lower")):
+        case (
+            ast.Call(func=ast.Name(id="str"), args=[whole])
+            | ast.Call(
+                func=ast.Attribute(value=whole, attr="lower" | "upper" | "casefold" | "strip" | "lstrip" | "rstrip")
+            )
+        ):
             return _is_sentence(whole, names)
     return False

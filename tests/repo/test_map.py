@@ -62,5 +62,12 @@ def test_the_suite_of_the_readme_is_valid(tmp_path: Path) -> None:
     assert len(load(tmp_path / "scan.yaml").cases) == 16
 
 
+def test_folders_of_tests_of_modules_are_those_of_the_modules() -> None:
+    sources = ROOT / "src" / "pileup"
+    for tests in (ROOT / "tests" / "unit", ROOT / "tests" / "component"):
+        folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+        assert [str(each) for each in sorted(folders) if not (sources / each).is_dir()] == []
+
+
 def test_the_index_of_the_decisions_names_every_decision() -> None:
     assert {path.name for path in (DOCS / "decisions").glob("0*.md")} == links(DOCS / "decisions/README.md")

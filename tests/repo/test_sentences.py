@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "pileup"
+CRATES = ROOT / "crates"
 FOREIGN = {
     "builtin/arc/accounting.py": "what SQLite says of ARC's file",
     "builtin/arc/rest.py": "the reason phrase of A-REX",
@@ -16,6 +17,7 @@ FOREIGN = {
     "builtin/http/connection.py": "OpenSSL's name of an error",
     "builtin/slurm/commands.py": "what sbatch and sacct print",
     "builtin/slurm/records.py": "what sacct prints",
+    "builtin/xrootd/words.py": "what an XRootD server says",
     "cli/pages/commands.py": "the help that click prints",
 }
 """Modules that read what other programs print."""
@@ -25,6 +27,10 @@ OWN = {
     "suite/problems.py": "splits a message into its parts, for showing them",
 }
 """Modules of ours that may, and why."""
+RUST = {
+    "pileup-xroot/src/session.rs": "shows a broken connection as one in the handshake; decides nothing",
+}
+"""Files of the engine that may, and why."""
 
 
 def finder() -> ModuleType:
@@ -45,6 +51,18 @@ def found() -> dict[str, list[str]]:
     return {name: each for name, each in told.items() if each}
 
 
+@cache
+def found_in_rust() -> dict[str, list[str]]:
+    """Return file of a crate -> the decisions in it, tests left out."""
+    paths = [path for path in sorted(CRATES.glob("*/src/**/*.rs")) if "tests" not in path.with_suffix("").parts]
+    decisions = finder().rust_decisions
+    told = {
+        path.relative_to(CRATES).as_posix(): [f"{line}: {text}" for line, text in decisions(path.read_text())]
+        for path in paths
+    }
+    return {name: each for name, each in told.items() if each}
+
+
 def test_nothing_is_decided_by_a_sentence() -> None:
     wrong = {name: each for name, each in found().items() if name not in {*FOREIGN, *OWN}}
     assert not wrong, "decide by an enum, a class or a field; the sentence is for people alone"
@@ -52,6 +70,11 @@ def test_nothing_is_decided_by_a_sentence() -> None:
 
 def test_every_exemption_is_needed() -> None:
     assert sorted(found()) == sorted({*FOREIGN, *OWN})
+
+
+def test_nothing_is_decided_by_a_sentence_in_the_engine() -> None:
+    assert {name: each for name, each in found_in_rust().items() if name not in RUST} == {}
+    assert sorted(found_in_rust()) == sorted(RUST)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +94,7 @@ def test_every_exemption_is_needed() -> None:
         'if re.match("limit: .*", message): pass',
         'if "disabled" in problem.what: pass',
         'if f"{name} is" in note: pass',
+        'if message.strip().rpartition("; ")[2] in OUT_OF: pass',
     ],
 )
 def test_a_planted_decision_is_caught(planted: str) -> None:
@@ -92,3 +116,23 @@ def test_a_planted_decision_is_caught(planted: str) -> None:
 )
 def test_what_is_no_such_decision_is_let_through(harmless: str) -> None:
     assert not list(finder().decisions(harmless)), harmless
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ('if failure.message.contains("no route") {}', True),
+        ('match trouble.failure.message.strip_suffix(" before the answer") {', True),
+        ('if error\n    .to_string()\n    .starts_with("login") {}', True),
+        ('if why == "full" {}', True),
+        ('match problem.as_str() {\n    "full" => 1,\n    _ => 2,\n}', True),
+        ('let told = self.reason().to_lowercase().find("limit");', True),
+        ("match failure.kind {\n    Kind::Failed => 1,\n}", False),
+        ('if path.starts_with("/") {}', False),
+        ('Err(problem) => format!("{problem}: x"),', False),
+        ('// error.contains("x")\nlet a = 1;', False),
+        ('#[cfg(test)]\nmod tests {\n    fn a() { assert!(error.contains("x")); }\n}', False),
+    ],
+)
+def test_a_decision_planted_in_rust_is_caught(planted: str, found: bool) -> None:
+    assert bool(list(finder().rust_decisions(planted))) is found

@@ -1,4 +1,8 @@
-"""Unit tests start no process, open no connection and do not sleep: such tests are in tests/component/."""
+"""Unit tests start no process, open no connection and do not sleep: such tests are in tests/component/.
+
+A wait for a thread has a timeout as a bound; a test in which that time goes by is one that sleeps, though nothing here
+sees it.
+"""
 
 import sys
 import time

@@ -27,6 +27,7 @@ from pileup.model.loads.load import Load
 from pileup.model.precision import Until
 from pileup.model.quantities import Count, Duration, Size
 from pileup.model.report_spec import ReportSpec
+from pileup.model.schemes import in_words
 from pileup.model.suite_part import Name, Part, Text
 
 NOT_YET = "not_yet"
@@ -145,8 +146,8 @@ class TargetSpec(Part):
 
     kind: str = Field(
         "",
-        description="what kind of system: a name from `pileup list targets`. Left out, it follows from the url: xrootd "
-        "(root://), webdav (http://, https://, dav://, davs://), posix (file://, or a path)",
+        description="what kind of system: a name from `pileup list targets`. Left out, it follows from the url: "
+        f"{in_words()}",
     )
     url: Text | None = Field(None, description="where it is; a path for kind posix")
     credentials: Credentials = Field(default_factory=Credentials, description="credentials for it")

@@ -1,20 +1,12 @@
-"""Kinds of storage and the schemes of urls: the kind follows from the url unless the suite sets it."""
+"""Kinds of targets by their urls: the kind follows from the url unless the suite sets it."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from pileup.model.schemes import SCHEMES
 from pileup.suite.formats.tree import Mapping, Scalar
 from pileup.suite.problems import Problems, shown
-
-WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
-SCHEMES = {
-    "xrootd": ("root", "roots", "xroot", "xroots"),
-    "webdav": WEB,
-    "http": WEB,
-    "posix": ("file", ""),
-}
-"""Kinds of storage, and how their urls begin; a scheme of two kinds belongs to the first of them."""
 
 
 def kind_by(url: str) -> str:

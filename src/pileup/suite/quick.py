@@ -10,14 +10,14 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from pileup.model.errors import UsageError
-from pileup.suite.kinds import SCHEMES, kind_by
+from pileup.model.schemes import SCHEMES, STORAGE, urls
+from pileup.suite.kinds import kind_by
 from pileup.suite.shipped import suite_path
 
 Plain: TypeAlias = "str | int | Sequence[Plain] | Mapping[str, Plain]"
 Words: TypeAlias = dict[str, Plain]
 """Plain data, as a suite has it."""
 DATABASES = ("mariadb", "mysql", "postgresql", "sqlite")
-STORAGE = ("xrootd", "webdav", "posix")
 CHECKS = {
     **dict.fromkeys((*STORAGE, "practice-storage"), "storage-check"),
     **dict.fromkeys(("arc", "slurm", "practice-batch"), "batch-check"),
@@ -35,7 +35,7 @@ OPERATIONS = {
     "query": "sql.query",
 }
 """What a benchmark can do -> the test that does it."""
-KNOWN = "root://, roots://, https://, davs://, file:// or a path, mariadb:// or postgresql://"
+KNOWN = f"{', '.join(map(urls, STORAGE))}, mariadb:// or postgresql://"
 _LAUNCHED = re.compile(r"^  (\w+): \{kind: [\w-]+, launch: .*\}$", re.MULTILINE)
 """The target of a shipped check, on a line of its own."""
 

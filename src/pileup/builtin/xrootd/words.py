@@ -55,10 +55,10 @@ class IsFolder(Failed):
     """The object is a folder."""
 
 
-def failure(code: int, number: int, text: str) -> Failed | Refused | Ambiguous | TimeoutError:
+def failure(code: int, number: int, message: str) -> Failed | Refused | Ambiguous | TimeoutError:
     """Return what to raise for a status of the official client: its code, the server's error number, its message."""
     if code == SERVER_SAID:
-        return server_failure(number, text)
+        return server_failure(number, message)
     if code in EXPIRED:
         return TimeoutError()
     if code in BROKEN:
@@ -70,11 +70,11 @@ def failure(code: int, number: int, text: str) -> Failed | Refused | Ambiguous |
     return Failed(UNREACHED.get(code) or f"error {code} of the client")
 
 
-def server_failure(number: int, text: str) -> Failed | Refused:
-    """Return what to raise for an error of the server: its name, and the end of its text, which the system said."""
+def server_failure(number: int, message: str) -> Failed | Refused:
+    """Return what to raise for an error of the server: its name, and the end of its message, which the system said."""
     place = number - FIRST
     name = NAMES[place] if 0 <= place < len(NAMES) else "an unknown error"
-    _, found, cause = text.strip("\0 \n").rpartition("; ")  # before the last semicolon names of objects may be
+    _, found, cause = message.strip("\0 \n").rpartition("; ")  # before the last semicolon names of objects may be
     plain = found and 0 < len(cause) <= LONGEST_CAUSE and not re.search(r"[/?=]", cause)
     words = f"xroot {number} {name}: {cause}" if plain else f"xroot {number} {name}"
     if number in REFUSALS:

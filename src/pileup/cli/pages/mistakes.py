@@ -90,7 +90,7 @@ MEANING: dict[ProblemCode, tuple[str, str]] = {
     ProblemCode.TARGET: (
         "A target has no address or two, its url is wrong or of another protocol, or it does not provide what a "
         "test needs.",
-        "se: {kind: xrootd, url: https://se01.site.org/}     # wrong\nse: {url: https://se01.site.org/}",
+        "se: {kind: posix, url: https://se01.site.org/}     # wrong\nse: {url: https://se01.site.org/}",
     ),
     ProblemCode.CHECK: (
         "A check cannot be read, or asks for a figure that there is not. `pileup help selectors` has the grammar.",

@@ -44,7 +44,7 @@ ADDED = "0 ms, 10 ms, 50 ms, 150 ms"
 @click.option("--times", type=click.IntRange(1, 1000), default=5, show_default=True, help="Sessions at each of them.")
 @click.option("--resume", is_flag=True, help="Resume TLS sessions; the first one at each distance is not counted.")
 @click.option("--timeout", default="30 s", show_default=True, metavar="TIME", help="What a session may take.")
-@click.option("--kind", help="What the url is, where it does not say so: webdav, http, xrootd, ...")
+@click.option("--kind", help="What the url is, where it does not say so: webdav, http, ...")
 @click.option("--token", metavar="discover|FILE", help="Bearer token: your own, or that in a file.")
 @click.option("--proxy", metavar="discover|FILE", help="X.509 proxy: your own, or that in a file.")
 @click.option("--ca", metavar="discover|PATH", help="Who signs the certificate of the server [default: the system's].")

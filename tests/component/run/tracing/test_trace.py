@@ -1,7 +1,6 @@
 """Traces of sessions whose round trips and waits are known: a dialogue, the practice storage."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from statistics import median
@@ -14,6 +13,7 @@ from pileup.model.errors import TargetError
 from pileup.run.tracing import acts, dialogue
 from pileup.run.tracing.trace import Traced, trace
 from pileup.stats.sessions.seen import DOWN, UP
+from tests.support import require_program
 
 MS = 10**6
 NEAR = [0, 10 * MS, 30 * MS, 60 * MS]
@@ -94,8 +94,7 @@ def test_a_request_of_the_engine_is_a_connect_and_a_turn(storage: str) -> None:
 
 
 def test_a_command_is_traced(storage: str) -> None:
-    if shutil.which("curl") is None:
-        pytest.skip("curl is not installed: apt-get install curl")
+    require_program("curl", "apt-get install curl")
     port = int(storage.rsplit(":", 1)[1].strip("/"))
     words = ["curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "http://{address}/"]
     found = trace(acts.command(words, 10**10), ("127.0.0.1", port), [0, 50 * MS], 2)
