@@ -42,7 +42,9 @@ def slow(report: Path, limit: float) -> list[str]:
         return []
     times = [(float(each.get("time", "0")), each) for each in ElementTree.parse(report).iter("testcase")]
     found = sorted(((time, each) for time, each in times if time > limit), key=lambda pair: -pair[0])
-    return [f"{time:.1f} s {each.get('classname')}::{each.get('name')}" for time, each in found]
+    return [
+        f"{time:.1f} s {each.get('classname', '').replace('.', '/')}.py::{each.get('name')}" for time, each in found
+    ]
 
 
 def keep(file: str, step: str, lines: Iterable[str]) -> None:

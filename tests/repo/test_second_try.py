@@ -47,7 +47,7 @@ def test_what_passes_only_at_the_second_try_is_listed(
     listed, slow = tmp_path / tool.LIST, tmp_path / tool.SLOW
     listed.parent.mkdir()
     listed.write_text("fast: test_it.py::test_of_before\nlong: test_it.py::test_of_others\n")
-    slow.write_text("fast: 99.0 s test_it::test_of_before\n")
+    slow.write_text("fast: 99.0 s test_it.py::test_of_before\n")
     assert tool.main(["fast", "-q"]) == 0
     assert listed.read_text() == "long: test_it.py::test_of_others\nfast: test_it.py::test_fails_once\n"
     assert slow.read_text() == "", "of this step, and of no other run"
@@ -68,7 +68,7 @@ def test_slow_tests_of_a_step_with_a_limit_are_listed_and_fail_nothing(
     monkeypatch.setitem(tool.LIMITS, "fast", -1.0)
     assert tool.main(["fast", "-q"]) == 0
     names = {line.partition(" s ")[2] for line in (tmp_path / tool.SLOW).read_text().splitlines()}
-    assert names == {"test_it::test_fails_once", "test_it::test_passes"}
+    assert names == {"test_it.py::test_fails_once", "test_it.py::test_passes"}
     assert "took longer than -1 s (also in target/slow-tests.txt):" in capsys.readouterr().out
 
 
@@ -77,7 +77,7 @@ def test_the_longest_comes_first_and_what_is_short_is_left_out(tool: ModuleType,
     report = tmp_path / "r.xml"
     cases = "".join(map(case.format, ("3.5", "20.04", "21")))
     report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
-    assert tool.slow(report, 20) == ["21.0 s tests.a::test_21", "20.0 s tests.a::test_20.04"]
+    assert tool.slow(report, 20) == ["21.0 s tests/a.py::test_21", "20.0 s tests/a.py::test_20.04"]
     assert tool.slow(tmp_path / "none.xml", 20) == []
 
 
