@@ -10,6 +10,7 @@ import pytest
 from pileup.builtin.reports.html import HtmlReport
 from tests.support import require_program
 from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports.compared import compared
 
 QUIET = [
     "--headless",
@@ -263,11 +264,24 @@ def test_criteria_heat_and_knee_are_drawn(tmp_path: Path) -> None:
     assert re.search(r"knee (60|120)", attribute(document, "knee"))
 
 
-def test_the_theme_follows_the_address(tmp_path: Path) -> None:
-    page = write(tmp_path, "empty", probe="")
-    assert attribute(dump(page, 800, tmp_path, "#dark"), "theme") == "dark"
+@pytest.mark.parametrize("name", ["report", "comparison"])
+def test_the_theme_follows_the_address(name: str, tmp_path: Path) -> None:
+    if name == "report":
+        page = write(tmp_path, "empty", probe="")
+    else:
+        (page := tmp_path / "compared.html").write_bytes(HtmlReport().compared(compared()))
+    document = dump(page, 800, tmp_path, "#dark")
+    assert attribute(document, "theme") == "dark"
+    assert re.search(r'<nav.*<button[^>]*aria-label="Light or dark"', document, re.DOTALL)
     assert attribute(dump(page, 800, tmp_path, "?theme=light"), "theme") == "light"
     assert attribute(dump(page, 800, tmp_path), "theme") == ""
+
+
+def test_the_button_changes_the_theme(tmp_path: Path) -> None:
+    page = write(tmp_path, "empty", probe="")
+    click = "<script>addEventListener('load', () => document.querySelector('nav button').click());</script>"
+    page.write_text(page.read_text().replace("</head>", f"{click}</head>", 1))
+    assert attribute(dump(page, 800, tmp_path, "#dark"), "theme") == "light"
 
 
 def test_the_probe_sees_a_broken_chart(tmp_path: Path) -> None:

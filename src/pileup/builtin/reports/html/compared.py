@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from itertools import groupby
 
@@ -84,6 +86,7 @@ def render(found: RunComparison) -> str:
     """Return the page."""
     scale = _scale(found)
     matters = WIDTH / 2 * found.smallest / scale
+    theme = _resource("theme.js")
     return _template().render(
         found=found,
         sides=[_side(each, found.smallest, scale) for each in found.against],
@@ -95,6 +98,8 @@ def render(found: RunComparison) -> str:
         band=(WIDTH / 2 - matters, 2 * matters),
         signs={Tone.GOOD: mark(BETTER).sign, Tone.BAD: mark(WORSE).sign},
         style=Markup(_resource("report.css")),  # noqa: S704  # our own file
+        theme=Markup(theme),  # noqa: S704  # our own file
+        theme_digest=b64encode(sha256(theme.encode()).digest()).decode(),  # the only script that the page may run
     )
 
 

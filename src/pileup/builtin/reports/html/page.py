@@ -91,6 +91,7 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
         "environment": _environment(results.run),
         "data": _script(_payload(drawn, lists)),
         "style": Markup(_resource("report.css")),  # noqa: S704  # our own file
+        "theme": Markup(_resource("theme.js")),  # noqa: S704  # our own file
         "script": Markup(_resource("report.js")),  # noqa: S704  # our own file
         "bundle": Markup(bundle() if drawn.all() else ""),  # noqa: S704  # nothing in it ends a script: see there
     }

@@ -163,13 +163,6 @@
     document.querySelectorAll(".reset").forEach((each) => each.addEventListener("click", () => { choose(""); zoom(...whole()); }));
   }
 
-  const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  document.getElementById("theme").addEventListener("click", () => {
-    const next = dark() ? "light" : "dark";
-    document.documentElement.dataset.theme = next;
-    try { localStorage.setItem("pileup-theme", next); } catch (e) { /* a file opened where nothing may be kept */ }
-  });
-
   const open = () => {
     const found = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
     if (found) { found.open = true; found.scrollIntoView(); }
