@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pileup.api import html
-from pileup.model.contrast import Contrast, RunComparison
-from pileup.model.contrast_words import change_words, plain_words, verdict_words
+from pileup.model.contrast import BETTER, WORSE, Contrast, RunComparison
+from pileup.model.contrast_words import change_words, plain_words, sentence, verdict_words
 
 
 class Comparison:
-    """Runs compared with a baseline, as `pileup compare` has them; a notebook shows it as a table."""
+    """Runs compared with a baseline, as `pileup compare` has them; a notebook shows the sentence and a table."""
 
     def __init__(self, found: RunComparison) -> None:
         self.found = found
@@ -38,13 +38,16 @@ class Comparison:
         return f"<Comparison of pileup: {self.verdict}, {len(self.worse)} worse, {len(self.better)} better>"
 
     def _repr_html_(self) -> str:
-        parts = [html.heading(f"Baseline {self.found.baseline.name}", self.verdict)]
+        parts: list[str] = []
         for against in self.found.against:
+            word = WORSE if against.worse else BETTER if against.better else ""
+            told = f"{against.candidate.name} against the baseline {self.found.baseline.name}"
+            parts += [html.sentence(sentence(against, self.found.smallest), word), html.notes([told, *against.warnings])]
             rows = [
                 (each.name, each.metric, *figures, change_words(each), verdict_words(each, self.found.smallest))
                 for each in against.contrasts
                 for figures in ((plain_words(each.baseline), plain_words(each.candidate)),)
             ]
             titles = ("", "Metric", "Baseline", "Now", "Change", "Verdict")
-            parts += [html.notes([f"Against {against.candidate.name}", *against.warnings]), html.table(titles, rows)]
+            parts.append(html.table(titles, rows))
         return html.framed(parts)

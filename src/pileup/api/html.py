@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 
+from pileup.api.sketch import sketch
 from pileup.model.figures import Figure
+from pileup.model.headline import headline
 from pileup.model.marks import Tone, mark
 from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats import amount, unanswered, words
@@ -16,23 +19,48 @@ COLOURS = {Tone.GOOD: GOOD, Tone.BAD: BAD, Tone.UNSURE: DOUBT}
 STYLE = "text-align:left;padding:2px 12px 2px 0;border:0;vertical-align:top"
 MOST = 50
 """Rows of a table that are shown."""
+FEWER = (MOST, 15, 5, 2)
+"""The same for all tables of a run, tried one after another until it is small enough."""
+LARGEST = 50_000
+"""Bytes of a run: a notebook keeps them with its cell."""
+LONGEST = 120
+"""Characters of a text in a cell."""
+NOTES = 5
 QUANTILES = (0.5, 0.9, 0.99)
 
 
 def run(results: RunResults) -> str:
-    """Return verdict, criteria and figures of a run."""
-    parts = [heading(results.run.title, results.verdict), notes([results.limit, *results.notes])]
+    """Return the sentence of a run, its criteria, a picture of it and its figures, in at most LARGEST bytes."""
+    for most in FEWER:
+        page = _run(results, most)
+        if len(page.encode()) <= LARGEST:
+            break
+    return page
+
+
+def _run(results: RunResults, most: int) -> str:
+    parts = [sentence(str(headline(results)), results.verdict), notes([_which(results)]), notes(results.notes[:NOTES])]
     if results.criteria:
-        rows = [(each.id, each.says, words(each.figure), each.threshold, each.verdict) for each in results.criteria]
-        parts.append(table(("Criterion", "Says", "Figure", "Wanted", "Verdict"), rows))
+        judged = [(each.id, each.says, words(each.figure), each.threshold, each.verdict) for each in results.criteria]
+        parts.append(table(("Criterion", "Says", "Figure", "Wanted", "Verdict"), judged, most))
+    parts.append(sketch(results, BAD))
     if results.cases:
         titles = ("Case", "Outcome", "Passed", "Rate", "Mean", "p50", "p90", "p99", "Throughput")
-        parts.append(table(titles, [_line(case, each) for case in results.cases for each in _operations(case)]))
+        figures = [_line(case, each) for case in results.cases for each in _operations(case)]
+        parts.append(table(titles, figures, most))
+    parts.append(notes([results.limit]))
     if results.errors:
         errors = [(each.message or "(no message)", each.case, each.outcome, each.count) for each in results.errors]
-        parts.append(table(("Error", "Case", "Outcome", "Count"), errors))
+        parts.append(table(("Error", "Case", "Outcome", "Count"), errors, most))
     parts.append(f'<p style="margin:4px 0;opacity:.6"><code>{_safe(results.folder)}</code></p>')
     return framed(parts)
+
+
+def _which(results: RunResults) -> str:
+    """Return which run it is: title, when it began, exit code."""
+    began = results.run.started
+    when = datetime.fromtimestamp(began / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if began else ""
+    return " · ".join(filter(None, (results.run.title, when, f"exit code {int(results.exit_code)}")))
 
 
 def rows(columns: Mapping[str, str], first: Sequence[tuple[object, ...]], most: int) -> str:
@@ -46,9 +74,11 @@ def framed(parts: Iterable[str]) -> str:
     return f'<div class="pileup">{"".join(parts)}</div>'
 
 
-def heading(title: str, verdict: str) -> str:
-    """Return a title with its verdict."""
-    return f'<p style="margin:4px 0;font-size:1.15em"><b>{_safe(title)}</b> {_word(verdict)}</p>'
+def sentence(text: str, word: str) -> str:
+    """Return a sentence in bold behind the mark of a verdict; none where the word is empty."""
+    found = mark(word)
+    sign = f'<span style="color:{COLOURS.get(found.tone, "inherit")}">{found.sign}</span> ' if word else ""
+    return f'<p style="margin:4px 0;font-size:1.1em">{sign}<b>{_safe(text)}</b></p>'
 
 
 def notes(lines: Iterable[str]) -> str:
@@ -56,13 +86,13 @@ def notes(lines: Iterable[str]) -> str:
     return "".join(f'<p style="margin:2px 0;opacity:.8">{_safe(line)}</p>' for line in lines if line)
 
 
-def table(titles: Sequence[str], found: Sequence[Sequence[object]]) -> str:
-    """Return a table, at most MOST rows of it; words that are verdicts have their colour."""
+def table(titles: Sequence[str], found: Sequence[Sequence[object]], most: int = MOST) -> str:
+    """Return a table, at most so many rows of it; words that are verdicts have their colour, long texts are cut."""
     head = "".join(f'<th style="{STYLE}">{_safe(title)}</th>' for title in titles)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{STYLE}">{_word(cell)}</td>' for cell in row) + "</tr>" for row in found[:MOST]
+        "<tr>" + "".join(f'<td style="{STYLE}">{_word(cell)}</td>' for cell in row) + "</tr>" for row in found[:most]
     )
-    more = notes([f"and {len(found) - MOST} more"] if len(found) > MOST else [])
+    more = notes([f"and {len(found) - most} more"] if len(found) > most else [])
     return f'<table style="margin:6px 0;border-collapse:collapse"><tr>{head}</tr>{body}</table>{more}'
 
 
@@ -90,7 +120,8 @@ def _figure(figure: Figure | None) -> str:
 
 
 def _word(cell: object) -> str:
-    text, found = _safe("" if cell is None else str(cell)), mark(str(cell))
+    plain = "" if cell is None else str(cell)
+    text, found = _safe(plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"), mark(plain)
     colour = COLOURS.get(found.tone)
     return f'<span style="color:{colour}">{found.sign} {text}</span>' if colour else text
 

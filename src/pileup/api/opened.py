@@ -6,18 +6,23 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pileup.api import figures as figure_tables
 from pileup.api import html
 from pileup.api.comparison import Comparison
+from pileup.api.contents import Contents, Tables
 from pileup.api.rows import Rows
 from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
-from pileup.model.units import parse
+from pileup.model.units import counted, format_time, parse
 from pileup.model.verdict import RunVerdict
 from pileup.plugin import Report, registry
 from pileup.record import RunFolder
@@ -25,7 +30,8 @@ from pileup.record.reading import reading
 from pileup.run.recovery.intents import left_over, staying
 from pileup.stats import compare_runs, job_tables, record_tables, results
 from pileup.stats.table_rows import load
-from pileup.stats.tables import Table, tables
+from pileup.stats.table_units import unit_of
+from pileup.stats.tables import KINDS, Table, tables
 from pileup.suite.problems import near
 
 if TYPE_CHECKING:
@@ -49,7 +55,7 @@ def open_run(path: str | Path) -> Run:
 class Run:
     """A run folder. What it gives is made of the folder when it is asked for, and kept until `refresh`.
 
-    In a notebook a run shows verdict, criteria and figures. Times are ns since the epoch, durations ns, rates per
+    In a notebook a run shows its sentence, criteria, a picture and figures. Times are ns since the epoch, durations ns, rates per
     second, sizes bytes.
     """
 
@@ -151,12 +157,33 @@ class Run:
             raise UsageError(f"there is no table {name!r}", near(name, known, f"one of {', '.join(known)}"), ".tables")
         if name == OPERATIONS:
             return self.operations()
-        return self._made(lambda: next(each for each in self._tables() if each.name == name))
+        return self._made(lambda: self._named(name))
 
     @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of all tables; docs/exports.md says what is in them."""
-        return (OPERATIONS, *(each.name for each in self._tables()))
+    def tables(self) -> Tables:
+        """All tables by their names, with columns, units and number of rows; docs/exports.md says what is in them."""
+        names = (OPERATIONS, *(each.name for each in self._tables()))
+        return Tables({name: partial(self._contents, name) for name in names})
+
+    def hist(self, case: str, operation: str = "", kind: str = "response") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return how many of what passed took how long, as numpy.histogram does: counts, and edges in ns, one more;
+        no counts where nothing passed.
+
+        `case` is its name, `operation` one inside its iterations, `kind` "response" or "service". The bins are those of
+        the report; `table("spectrum")` is finer. Raises UsageError for what there is not.
+        """
+        found = next((each for each in self.results.cases if each.name == case), None)
+        if found is None:
+            raise UsageError(f"there is no case {case!r}", near(case, (e.name for e in self.results.cases)), ".cases()")
+        chosen = [each for each in found.operations if (each.operation == operation if operation else each.iteration)]
+        if operation and not chosen:
+            names = (each.operation for each in found.operations)
+            raise UsageError(f"{case!r} has no operation {operation!r}", near(operation, names), ".figures()")
+        if kind not in KINDS:
+            raise UsageError(f"there are no {kind!r} times", " or ".join(map(repr, KINDS)))
+        span = getattr(chosen[0], kind) if chosen else None
+        counts, edges = (span.counts, span.edges) if span else ((), (0.0,))
+        return np.array(counts, np.int64), np.array(edges)
 
     def sql(self, query: str) -> Rows:
         """Return what a query of DuckDB gives on the view `operations`, or on `caused`, which has the causes too."""
@@ -206,7 +233,9 @@ class Run:
         return Comparison(found)
 
     def __repr__(self) -> str:
-        return f"<Run of pileup: {self.title!r} {self.verdict}, {len(self.results.cases)} cases, {self.path}>"
+        run, cases = self.manifest, counted(len(self.results.cases), "case")
+        took = f"in {format_time(run.ended - run.started)}" if run.ended is not None else "not ended"
+        return f"<Run of pileup: {self.title!r} {self.verdict}, {took}, {cases}, {self.path}>"
 
     def _repr_html_(self) -> str:
         return html.run(self.results)
@@ -217,6 +246,18 @@ class Run:
         with reading(self.path):
             yield from tables(self.results, self._folder.events())
             yield from job_tables.tables(self._folder, self.results)
+
+    def _named(self, name: str) -> Table:
+        return next(each for each in self._tables() if each.name == name)
+
+    def _contents(self, name: str) -> Contents:
+        if name == OPERATIONS:
+            columns, rows = self.operations().columns, len(self.operations())
+        else:
+            with reading(self.path):
+                table = self._named(name)
+                columns, rows = table.columns, sum(1 for _ in table.rows)
+        return Contents(columns, {each: unit for each in columns if (unit := unit_of(name, each))}, rows)
 
     @contextmanager
     def _operations(self) -> Iterator[DuckDBPyConnection]:

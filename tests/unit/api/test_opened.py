@@ -19,6 +19,7 @@ from tests.support import ROOT, give_up
 
 ENDED = ROOT / "tests" / "golden" / "0.1" / "ended"
 RUNNING = ROOT / "tests" / "golden" / "0.1" / "running"
+IDS = ("id", "parent")
 HOSTILE = '<script>alert("x")</script>\x1b[2J'
 
 
@@ -40,7 +41,8 @@ def test_it_says_what_show_says(run: pileup.Run) -> None:
         True,
     )
     assert run.path == ENDED
-    assert repr(run.title) in repr(run)
+    assert repr(run) == f"<Run of pileup: 'golden' {run.verdict}, in 23 s, 2 cases, {ENDED}>"
+    assert "not ended" in repr(pileup.open(RUNNING))
 
 
 def test_figures_have_the_intervals_of_the_results(run: pileup.Run) -> None:
@@ -124,6 +126,51 @@ def test_every_table_of_an_export_can_be_read(run: pileup.Run) -> None:
         assert len(run.table(name).numpy()) == len(run.table(name)), name
     with pytest.raises(pileup.UsageError, match="there is no table 'quantile'; expected 'quantiles'"):
         run.table("quantile")
+
+
+def test_the_tables_say_what_they_hold(run: pileup.Run) -> None:
+    cases = run.tables["cases"]
+    assert cases.rows == len(run.cases()) == 2
+    assert cases.columns == run.cases().columns
+    assert cases.units == {"started": "ns since the epoch", "ended": "ns since the epoch"}
+    operations = run.tables["operations"]
+    assert operations.rows == len(run.operations())
+    assert operations.units["bytes"] == "bytes"
+    shown = repr(run.tables).splitlines()
+    assert len(shown) == len(run.tables)
+    assert any(line.startswith("cases ") and " 2  id, " in line for line in shown)
+    assert "throughput_low (bytes/s)" in run.tables._repr_html_()
+
+
+def test_the_units_are_right_by_the_numbers(run: pileup.Run) -> None:
+    """What is beyond 10^18 is a moment, and every number that is not counted has a unit."""
+    for name, held in run.tables.items():
+        found = run.table(name).numpy()
+        for column, kind in held.columns.items():
+            unit = held.units.get(column, "")
+            if kind == "DOUBLE" and name != "faults":  # that has means of counts
+                assert unit, (name, column)
+            if found.dtype[column].kind in "iuf" and len(found) and column not in IDS:
+                largest = np.nan_to_num(found[column].astype(float), posinf=0).max()
+                assert (largest > 1e18) <= (unit == "ns since the epoch"), (name, column, largest)
+
+
+def test_response_times_are_a_histogram_as_numpy_has_it(run: pileup.Run) -> None:
+    counts, edges = run.hist("copy")
+    whole = next(case for case in run.results.cases if case.name == "copy").iterations
+    assert whole is not None
+    assert whole.response is not None
+    assert counts.sum() == whole.response.n == whole.counts.passed
+    assert len(edges) == len(counts) + 1
+    assert edges[0] <= whole.response.smallest <= whole.response.largest <= edges[-1]
+    inside = next(each.operation for each in run.results.cases[-1].operations if not each.iteration)
+    assert run.hist("copy", inside, "service")[0].sum() > 0
+    with pytest.raises(pileup.UsageError, match="there is no case 'cpy'; expected 'copy'"):
+        run.hist("cpy")
+    with pytest.raises(pileup.UsageError, match="'copy' has no operation 'nothing'"):
+        run.hist("copy", "nothing")
+    with pytest.raises(pileup.UsageError, match="expected 'response' or 'service'"):
+        run.hist("copy", kind="queue")
 
 
 def test_samples_events_cases_and_criteria(run: pileup.Run) -> None:
