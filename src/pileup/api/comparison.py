@@ -42,7 +42,10 @@ class Comparison:
         for against in self.found.against:
             word = WORSE if against.worse else BETTER if against.better else ""
             told = f"{against.candidate.name} against the baseline {self.found.baseline.name}"
-            parts += [html.sentence(sentence(against, self.found.smallest), word), html.notes([told, *against.warnings])]
+            parts += [
+                html.sentence(sentence(against, self.found.smallest), word),
+                html.notes([told, *against.warnings]),
+            ]
             rows = [
                 (each.name, each.metric, *figures, change_words(each), verdict_words(each, self.found.smallest))
                 for each in against.contrasts

@@ -55,8 +55,8 @@ def open_run(path: str | Path) -> Run:
 class Run:
     """A run folder. What it gives is made of the folder when it is asked for, and kept until `refresh`.
 
-    In a notebook a run shows its sentence, criteria, a picture and figures. Times are ns since the epoch, durations ns, rates per
-    second, sizes bytes.
+    In a notebook a run shows its sentence, criteria, a picture and figures. Times are ns since the epoch, durations ns,
+    rates per second, sizes bytes.
     """
 
     def __init__(self, folder: RunFolder, found: RunResults | None = None) -> None:
@@ -165,7 +165,9 @@ class Run:
         names = (OPERATIONS, *(each.name for each in self._tables()))
         return Tables({name: partial(self._contents, name) for name in names})
 
-    def hist(self, case: str, operation: str = "", kind: str = "response") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def hist(
+        self, case: str, operation: str = "", kind: str = "response"
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return how many of what passed took how long, as numpy.histogram does: counts, and edges in ns, one more;
         no counts where nothing passed.
 

@@ -16,8 +16,9 @@ SECOND = 10**9
 
 
 def sketch(results: RunResults, bad: str) -> str:
-    """Return rates of all loads together as SVG in the colour of the text around it, what did not pass in that of `bad`;
-    empty where no load was measured.
+    """Return rates of all loads together as SVG; empty where no load was measured.
+
+    It has the colour of the text around it, what did not pass that of `bad`.
     """
     lines = [case.timeline for case in results.cases if case.timeline is not None and case.timeline.times]
     begin = min((line.times[0] - round(line.seconds[0] * SECOND) for line in lines), default=0)
@@ -48,9 +49,7 @@ def sketch(results: RunResults, bad: str) -> str:
     )
 
 
-def together(
-    lines: Sequence[Timeline], rates: Sequence[Sequence[float]], begin: int, end: int
-) -> list[float | None]:
+def together(lines: Sequence[Timeline], rates: Sequence[Sequence[float]], begin: int, end: int) -> list[float | None]:
     """Return the mean of the sum of rates in equal parts of the time from `begin` to `end` (ns), at most MOST of them.
 
     None where no line has an interval. An interval counts in a part as far as it lies in it.

@@ -32,6 +32,7 @@ def command(
     show: bool,
     out: Path | None,
     quiet: bool,
+    summary: str,
     as_json: bool,
 ) -> None:
     """Check the system at a URL.
@@ -46,4 +47,4 @@ def command(
     from pileup.suite.quick import check
 
     text = check(endpoint(url, kind, token, proxy, ca), said())
-    conduct_text(context, text, "check", save, show, out, quiet, as_json)
+    conduct_text(context, text, "check", save, show, out, quiet, summary, as_json)

@@ -1,14 +1,19 @@
-"""What several commands share: arguments made into values and mappings."""
+"""What several commands share: arguments made into values and mappings, the files that they have written."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pileup.cli.messages import echo
 from pileup.model.errors import SuiteError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from pileup.cli.data import WrittenData
 
 TRUST = "Although your registry of runs does not know it: what its suite and its journal say is done."
 Model = TypeVar("Model", bound="BaseModel")
@@ -45,6 +50,18 @@ def parse_mapping(text: str, option: str) -> dict[str, object]:
         )
     data: dict[str, object] = plain(tree)
     return data
+
+
+def print_files(files: Iterable[Path], as_json: bool) -> None:
+    """Print the files that are written, a line each as soon as it is there, or all as one JSON object."""
+    written: list[str] = []
+    for path in files:
+        written.append(str(path))
+        if not as_json:
+            echo(path)
+    if as_json:
+        told: WrittenData = {"files": written}
+        echo(json.dumps(told, indent=2))
 
 
 def validated(model: type[Model], data: dict[str, object]) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,8 +11,11 @@ import click
 
 from pileup.cli.arguments import SUITE
 from pileup.cli.command import Command, OneOf
+from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 if TYPE_CHECKING:
+    from pileup.cli.data import ConvertedData
     from pileup.suite.formats.convert import Format
 
 HERE = "-"
@@ -35,7 +39,8 @@ FORMATS: dict[str, Format] = {".xml": "xml", ".yaml": "yaml", ".yml": "yaml"}
     help="Format to write. Default: that of OUT's name; for stdout, the one that IN is not in.",
 )
 @click.option("--force", is_flag=True, help="Write over OUT when there is such a file.")
-def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was written to OUT, and what was lost, as JSON.")
+def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool, as_json: bool) -> None:
     """Write a suite as XML, or as YAML.
 
     IN is a file, suite:NAME, or - for stdin; OUT is a file, or - for stdout (the default). The document is converted
@@ -44,13 +49,22 @@ def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool
     itself: keep OUT in the same folder.
     """
     from pileup.cli.messages import print_note
+    from pileup.model.errors import UsageError
     from pileup.suite.formats.convert import convert, other_format
 
+    if as_json and out == HERE:
+        raise UsageError(
+            "--json where the suite itself goes to stdout", "a file as OUT", "pileup convert IN OUT --json"
+        )
     data, name, suffix = _read(suite)
     wanted: Format = to or FORMATS.get(Path(out).suffix.lower()) or other_format(data, suffix)
-    converted = convert(data, suffix, name, wanted)
+    with working("converting"):
+        converted = convert(data, suffix, name, wanted)
     _write(out, converted.text, force)
-    if converted.lost:
+    if as_json:
+        told: ConvertedData = {"files": [out], "format": wanted, "lost": list(converted.lost)}
+        echo(json.dumps(told, indent=2))
+    elif converted.lost:
         print_note(f"{name}: not carried over: {', '.join(converted.lost)}")
 
 

@@ -192,9 +192,36 @@ class Verified(TypedDict):
     findings: list[FindingData]
 
 
+class WrittenData(TypedDict):
+    """What a command has written."""
+
+    files: list[str]
+
+
+class ConvertedData(TypedDict):
+    """A suite in another format."""
+
+    files: list[str]
+    """The one that was written."""
+    format: str
+    """yaml or xml."""
+    lost: list[str]
+    """What was not carried over, in words: comments, for example."""
+
+
+class MergedData(TypedDict):
+    """Runs as repeats in one record."""
+
+    folder: str
+    """The new run folder."""
+    runs: list[str]
+    """Those that were merged."""
+
+
 TYPES: tuple[type, ...] = (
     *(Validated, ProblemData, NotCoveredData, Planned, PlannedCase, PlannedTotals, Listed),
     *(Described, DescribedPage, DescribedBlock, Cleaned, UndoneData, Verified, FindingData),
+    *(WrittenData, ConvertedData, MergedData),
 )
 COMMANDS = {
     "validate": "[Validated](#validated); exit code 3 and its `problems` where the suite is not valid",
@@ -205,6 +232,10 @@ COMMANDS = {
     "verify": "[Verified](#verified)",
     "show, run, resume, check, bench": "`folder` and what results.json has: [RunResults](plugin#runresults); `run`, "
     "`resume`, `check` and `bench` add `left` and `stays`, what is still there of what the run has made",
-    "compare --format json": "`verdict`, `baseline`, `against`: docs/compare.md",
+    "report, export, new": "[WrittenData](#writtendata)",
+    "convert": "[ConvertedData](#converteddata); OUT is a file then",
+    "merge": "[MergedData](#mergeddata)",
+    "trace": "`round_trips`, `line`, `sessions`: docs/distance.md",
+    "compare": "`verdict`, `baseline`, `against`: docs/compare.md",
 }
 """Command -> what it prints."""

@@ -15,6 +15,7 @@ import click
 from pileup.cli.command import Command, OneOf
 from pileup.cli.config import config_path, endpoints, environment
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.cli.data import Listed
@@ -51,13 +52,15 @@ def command(kind: str | None, out: Path | None, as_json: bool) -> None:
     reason, runs by their start, the newest last.
     """
     kinds = [kind] if kind else [*PLUGINS, "suites"]
+    with working("reading the runs" if kind == "runs" else "looking"):
+        found = {each: rows(each, out) for each in kinds}
     if as_json:
-        echo(json.dumps({each: rows(each, out) for each in kinds}, indent=2))
+        echo(json.dumps(found, indent=2))
         return
     for number, each in enumerate(kinds):
         if number:
             echo()
-        print_kind(each, rows(each, out))
+        print_kind(each, found[each])
 
 
 def rows(kind: str, out: Path | None = None) -> list[Listed]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +14,9 @@ from pileup.cli.config import environment
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from pileup.cli.data import MergedData
 
 
 @click.command(
@@ -25,7 +30,8 @@ from pileup.model.errors import UsageError
 )
 @click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN RUN...")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the new run folder.  [default: $PILEUP_RUNS]")
-def command(runs: tuple[Path, ...], out: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the name of the folder as one JSON object.")
+def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Pool runs of one suite as repeats.
 
     They become one new run folder. Its figures are those of all rows; cases are numbered: copy#1, copy#2. Prints the
@@ -44,4 +50,5 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     with working("merging"), reading(base):
         made, run = merge(folders, base)
         finish(made, run)
-    echo(made.path)
+    told: MergedData = {"folder": str(made.path), "runs": [str(run) for run in runs]}
+    echo(json.dumps(told, indent=2) if as_json else made.path)

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from pileup.cli.command import Command, OneOf
+from pileup.cli.common import print_files
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
@@ -44,7 +45,8 @@ LONGEST = 50
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Folder for it.  [default: here]"
 )
 @click.option("--log", is_flag=True, help="With monitor: one that reads a log.")
-def command(kind: str, name: str, out: Path, log: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
+def command(kind: str, name: str, out: Path, log: bool, as_json: bool) -> None:
     """Create a working suite or plug-in.
 
     KIND is test, target, monitor, report, chart, exporter, suite or package. It is called NAME, and runs as it is. A
@@ -64,6 +66,9 @@ def command(kind: str, name: str, out: Path, log: bool) -> None:
     if kind == PACKAGE:
         files = {f"{words['thing-name']}/{path}": text for path, text in files.items()}
     write(files, out, "" if kind == "suite" else words["thing_name"])
+    if as_json:
+        print_files((out / name for name in files), as_json)
+        return
     for told in advice(kind, words, out):
         echo(told)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from pileup.cli.config import endpoints, environment
+from pileup.cli.ending import summary_option
 from pileup.cli.messages import echo
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What the name of an endpoint looks like."""
+SCREEN = re.compile(r"--(show|quiet|json|summary(=.*)?)")
 DISCOVER = "discover"
 """Credentials as the user's environment has them."""
 SHARED = (
@@ -51,6 +53,7 @@ SHARED = (
         help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
     ),
     click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder."),
+    summary_option,
     click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
 )
 """Argument and options of both."""
@@ -64,8 +67,10 @@ def shared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def said() -> str:
-    """Return the command as the user has typed it."""
-    words = [word for word in sys.argv[1:] if word not in ("--show", "--quiet", "--json")]
+    """Return the command as the user has typed it, without what is about the screen alone."""
+    typed = sys.argv[1:]
+    pairs = zip(["", *typed], typed, strict=False)
+    words = [word for before, word in pairs if before != "--summary" and not SCREEN.fullmatch(word)]
     return shlex.join(["pileup", *words])
 
 
@@ -121,6 +126,7 @@ def conduct_text(
     show: bool,
     out: Path | None,
     quiet: bool,
+    summary: str,
     as_json: bool,
 ) -> None:
     """Run a suite that is a text, or print it. Exits as `pileup run` does.
@@ -141,7 +147,7 @@ def conduct_text(
         path.write_text(text, encoding="utf-8")
     if not quiet and not as_json:
         echo(text, err=True)
-    run_suite(context, str(path), {}, None, out, quiet, as_json)
+    run_suite(context, str(path), {}, None, out, quiet, summary, as_json)
 
 
 def _keep(text: str, path: Path) -> None:

@@ -11,6 +11,7 @@ from pileup.cli.arguments import SUITE
 from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.validate import not_covered
+from pileup.cli.working import working
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
     from pileup.suite import load
     from pileup.suite.shipped import suite_path
 
-    plan = load(suite_path(suite), parse_settings(settings), imports=not static)
+    with working("checking the suite"):
+        plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     if as_json:
         echo(json.dumps(as_data(plan), indent=2))
     else:

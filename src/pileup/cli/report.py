@@ -10,12 +10,13 @@ import click
 
 from pileup.cli.arguments import RUN
 from pileup.cli.command import Command
-from pileup.cli.messages import echo
+from pileup.cli.common import print_files
 from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.plugin import Report
 
+STDOUT = Path("-")
 AGAIN = "fix the file and run the command again"
 
 
@@ -42,18 +43,21 @@ AGAIN = "fix the file and run the command again"
     type=click.Path(path_type=Path),
     help="File or folder to write to; - for stdout.  [default: the run folder]",
 )
-def command(run: Path, kind: str, out: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the name of the file as one JSON object.")
+def command(run: Path, kind: str, out: Path | None, as_json: bool) -> None:
     """Write a report of a run.
 
     RUN is a run folder, also of a run that goes on or has crashed. Prints the name of the file.
     """
     from pileup.cli.reading import read_results
-    from pileup.model.errors import PluginError
+    from pileup.model.errors import PluginError, UsageError
     from pileup.plugin import registry
     from pileup.plugin.report import rendered
     from pileup.record import RunFolder
     from pileup.record.reading import reading
 
+    if as_json and out == STDOUT:
+        raise UsageError("--json where the report itself goes to stdout", "--out FILE", "the run folder is the default")
     report = made(registry.load("reports", kind), kind)
     folder = RunFolder.open(run)
     with working("making the report"), reading(run):
@@ -66,13 +70,13 @@ def command(run: Path, kind: str, out: Path | None) -> None:
         except PluginError as problem:
             told = f"report {kind.rpartition(':')[2]} failed: {problem.what}"
             raise PluginError(told, problem.expected or "bytes", AGAIN) from problem
-    if out == Path("-"):
+    if out == STDOUT:
         sys.stdout.buffer.write(data)
     elif out is None:
         folder.write_report(report.file_name, data)
-        echo(folder.path / report.file_name)
+        print_files([folder.path / report.file_name], as_json)
     else:
-        echo(write(out / report.file_name if out.is_dir() else out, data))
+        print_files([write(out / report.file_name if out.is_dir() else out, data)], as_json)
 
 
 def made(cls: type[Report], kind: str) -> Report:

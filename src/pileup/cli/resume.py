@@ -10,7 +10,9 @@ from pileup.cli.arguments import RUN
 from pileup.cli.command import Command
 from pileup.cli.common import TRUST
 from pileup.cli.config import environment
+from pileup.cli.ending import summary_option
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 
 @click.command(
@@ -35,10 +37,17 @@ from pileup.cli.messages import echo
 )
 @click.option("--trust", is_flag=True, help=TRUST)
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
+@summary_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
 def command(
-    context: click.Context, run: Path, settings: tuple[str, ...], trust: bool, quiet: bool, as_json: bool
+    context: click.Context,
+    run: Path,
+    settings: tuple[str, ...],
+    trust: bool,
+    quiet: bool,
+    summary: str,
+    as_json: bool,
 ) -> None:
     """Go on with a run that was stopped or crashed.
 
@@ -58,9 +67,10 @@ def command(
     from pileup.run.start import with_ssh
     from pileup.run.stop import Stop
 
-    with reading(run):
+    with working("reading the run"), reading(run):
         earlier = take_up(run, parse_settings(settings), trust, print_note)
     for line in earlier.told:
         echo(line, err=True)
     stop = Stop()
-    conduct(context, Runner(with_ssh(earlier.plan, environment()), run.parent, stop, earlier), stop, quiet, as_json)
+    runner = Runner(with_ssh(earlier.plan, environment()), run.parent, stop, earlier)
+    conduct(context, runner, stop, quiet, summary, as_json)

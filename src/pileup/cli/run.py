@@ -14,7 +14,9 @@ import click
 from pileup.cli.arguments import SUITE
 from pileup.cli.command import Command
 from pileup.cli.config import environment
+from pileup.cli.ending import print_end, summary_option
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.ending import StoppedBy
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ MOST_TOLD = 5
 )
 @click.option("--fleet", metavar="PLACES", help="Where the load comes from: local, processes:4, ssh:host,host.")
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
+@summary_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
 def command(
@@ -64,6 +67,7 @@ def command(
     settings: tuple[str, ...],
     fleet: str | None,
     quiet: bool,
+    summary: str,
     as_json: bool,
 ) -> None:
     """Run a suite and judge it.
@@ -78,7 +82,7 @@ def command(
     """
     from pileup.cli.common import parse_settings
 
-    run_suite(context, suite, parse_settings(settings), fleet, out, quiet, as_json)
+    run_suite(context, suite, parse_settings(settings), fleet, out, quiet, summary, as_json)
 
 
 def run_suite(
@@ -88,6 +92,7 @@ def run_suite(
     fleet: str | None,
     out: Path | None,
     quiet: bool,
+    summary: str,
     as_json: bool,
 ) -> None:
     """Run a suite from its file, or by its name, and exit with the code of the run."""
@@ -97,18 +102,18 @@ def run_suite(
     from pileup.run.stop import Stop
 
     stop = Stop()
-    plan, base = planned(suite, values, fleet, environment()), runs_folder(out, environment())
+    with working("checking the suite"):
+        plan = planned(suite, values, fleet, environment())
+    base = runs_folder(out, environment())
     for line in sweep():
         echo(line, err=True)
-    conduct(context, Runner(plan, base, stop), stop, quiet, as_json)
+    conduct(context, Runner(plan, base, stop), stop, quiet, summary, as_json)
 
 
-def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
+def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, summary: str, as_json: bool) -> None:
     """Run to the end with the run on the screen, print how it went, and exit with its code."""
     from pileup.cli.console import SafeConsole
-    from pileup.cli.ending import print_ending
     from pileup.cli.live.view import watch
-    from pileup.cli.show.overview import print_results
     from pileup.run.recovery.intents import left_over, staying
     from pileup.stats import to_json
 
@@ -119,8 +124,7 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
     if as_json:
         echo(json.dumps({"folder": str(runner.folder.path), **to_json(results), "left": left, "stays": stays}))
     else:
-        print_results(results, SafeConsole(), sentence=False)  # the last lines have it
-        print_ending(results, runner.reports)
+        print_end(results, runner.reports, summary)
     _tell_left(runner.folder.path, left, stays)
     context.exit(int(results.exit_code))
 

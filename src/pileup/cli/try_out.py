@@ -18,6 +18,7 @@ from pileup.cli.arguments import SUITE
 from pileup.cli.command import Command
 from pileup.cli.config import environment
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.model.plan import Case
@@ -67,7 +68,8 @@ def command(context: click.Context, suite: str, test: str, client: int, settings
     from pileup.run.recovery.leftovers import sweep
     from pileup.run.start import planned
 
-    plan, case = one_iteration(planned(suite, parse_settings(settings), None, environment()), test)
+    with working("checking the suite"):
+        plan, case = one_iteration(planned(suite, parse_settings(settings), None, environment()), test)
     for line in sweep():
         echo(line, err=True)
     if case.test.environment or plan.suite.environment:

@@ -11,6 +11,7 @@ import click
 from pileup.cli.arguments import SUITE
 from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def command(
 
     path, form = suite_path(suite), "json" if as_json else form
     try:
-        plan = load(path, parse_settings(settings), imports=not static)
+        with working("checking the suite"):
+            plan = load(path, parse_settings(settings), imports=not static)
     except SuiteError as problem:
         if form == "text":
             raise

@@ -108,6 +108,7 @@ def _tell(context: click.Context, run: Path) -> None:
         _until_written(folder)
         found = read_results(folder)
         page = folder.path / "report.html"
+        echo()
         print_ending(found, [page] if page.is_file() else [])
     context.exit(int(found.exit_code))
 

@@ -38,5 +38,7 @@ ENDS = ("_low", "_high")
 
 def unit_of(table: str, column: str) -> str:
     """Return the unit of a column of a table, empty for text and for what counts; ends of an interval have its own."""
-    name = column if column in UNITS else next((column.removesuffix(end) for end in ENDS if column.endswith(end)), column)
+    name = (
+        column if column in UNITS else next((column.removesuffix(end) for end in ENDS if column.endswith(end)), column)
+    )
     return ELSEWHERE.get((table, name), UNITS.get(name, ""))

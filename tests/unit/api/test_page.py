@@ -40,7 +40,9 @@ def plain(page: str) -> str:
 def test_the_sentence_comes_first_then_criteria_picture_and_figures() -> None:
     results = synthetic.rich()
     page = html.run(results)
-    assert plain(page).startswith(f"✗ {headline(results)} {results.run.title}".replace("<", "&lt;").replace(">", "&gt;"))
+    assert plain(page).startswith(
+        f"✗ {headline(results)} {results.run.title}".replace("<", "&lt;").replace(">", "&gt;")
+    )
     places = [page.index(words) for words in (">Criterion<", "<svg", ">Throughput<", ">Error<")]
     assert places == sorted(places)
     assert page.count("<svg") == 1

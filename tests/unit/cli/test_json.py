@@ -1,6 +1,7 @@
 """What --json prints has the keys and types of pileup.cli.data, and nothing else."""
 
 import json
+import shutil
 from pathlib import Path
 from types import UnionType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
@@ -8,7 +9,9 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 import pytest
 
 from pileup.cli import data, main
+from tests.support import ROOT
 
+ENDED = ROOT / "tests" / "golden" / "0.1" / "ended"
 GOOD = """
 pileup: 1
 title: A short one
@@ -126,6 +129,49 @@ def test_options_of_a_plug_in_are_rows(capsys: pytest.CaptureFixture[str]) -> No
     assert {"files", "size"} <= {row["name"] for row in rows}
 
 
+def test_what_was_written(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Path(shutil.copytree(ENDED, tmp_path / "run"))
+    found = printed(capsys, data.WrittenData, "report", str(run), "--to", "json", "--json")
+    assert found["files"] == [str(run / "results.json")]
+    found = printed(capsys, data.WrittenData, "new", "suite", "mine", "--out", str(tmp_path / "own"), "--json")
+    assert found["files"] == [str(tmp_path / "own" / "mine.yaml")]
+    xml = str(tmp_path / "suite.xml")
+    suite.write_text(f"# a remark\n{GOOD}")
+    found = printed(capsys, data.ConvertedData, "convert", str(suite), xml, "--json")
+    assert (found["files"], found["format"], len(found["lost"])) == ([xml], "xml", 1)
+    assert all(Path(name).is_file() for name in (xml, tmp_path / "own" / "mine.yaml", run / "results.json"))
+
+
+def test_the_files_of_an_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, data.WrittenData, "export", str(ENDED), "--to", "hgrm", "--out", str(tmp_path), "--json")
+    assert sorted(found["files"]) == sorted(str(path) for path in tmp_path.iterdir())
+    assert len(found["files"]) > 3
+
+
+@pytest.mark.parametrize(
+    "words", [["convert", "suite:first-run", "--json"], ["report", str(ENDED), "--to", "json", "--out", "-", "--json"]]
+)
+def test_stdout_holds_one_thing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "itself goes to stdout" in told.err
+
+
+WITHOUT = {
+    "try": "what the test prints is on its stdout, and a debugger may be there; `pileup run --json` has the facts",
+    "watch": "a screen; `pileup show --json` has the results",
+    "practice": "a server, whose figures are in its log",
+    "relay": "a server, whose connections are in the file of --trace",
+    "schema": "prints JSON itself",
+    "help": "text; `pileup describe --json` has the pages",
+    "completion": "a script for a shell",
+    "man": "pages for man",
+    "place": "called by pileup itself",
+}
+"""Command -> why it prints no JSON."""
+
+
 def test_every_command_with_facts_has_it() -> None:
     import click
 
@@ -133,12 +179,14 @@ def test_every_command_with_facts_has_it() -> None:
     from pileup.cli.table import COMMANDS
 
     context = click.Context(app)
-    facts = ["check", "bench", "run", "resume", "validate", "plan", "list", "describe", "show", "verify", "clean"]
-    for name in facts:
-        command = app.get_command(context, name)
-        assert command is not None
-        assert "--json" in {word for each in command.params for word in each.opts}, name
-    assert set(facts) <= set(COMMANDS)
+    found = {
+        name
+        for name in COMMANDS
+        if (command := app.get_command(context, name)) is not None
+        and "--json" in {word for each in command.params for word in each.opts}
+    }
+    assert found == set(COMMANDS) - set(WITHOUT)
+    assert found == {name for names in data.COMMANDS for name in names.split(", ")}, "the page says what each prints"
 
 
 def test_the_page_names_every_type() -> None:

@@ -41,6 +41,7 @@ FORMATS = ("text", "json", "html")
 @click.option("--last-green", is_flag=True, help="Take the newest earlier run that passed as BASELINE.")
 @click.option("--all", "everything", is_flag=True, help="Also list metrics without a change that is shown.")
 @click.option("--format", "form", type=OneOf(FORMATS), default="text", show_default=True, help="Form of output.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write to.  [default: stdout]")
 @click.option(
     "--matters",
@@ -62,6 +63,7 @@ def command(
     last_green: bool,
     everything: bool,
     form: str,
+    as_json: bool,
     out: Path | None,
     matters: str,
     conditions: tuple[str, ...],
@@ -77,7 +79,7 @@ def command(
 
     Exit codes: 0, or with --fail-if 4 when a condition holds, 8 when one cannot be judged.
     """
-    gates = [_gate(text) for text in conditions]
+    form, gates = "json" if as_json else form, [_gate(text) for text in conditions]
     found = compared((_green(runs[0]), *runs) if last_green else runs, matters)
     judged = _judged(found, gates)
     data = _rendered(found, form, everything, judged)

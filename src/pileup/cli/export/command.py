@@ -13,7 +13,7 @@ import click
 
 from pileup.cli.arguments import RUN
 from pileup.cli.command import Command, OneOf
-from pileup.cli.messages import echo
+from pileup.cli.common import print_files
 from pileup.cli.working import working
 from pileup.model.errors import UsageError
 
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     help="With --charts: only this one of `pileup list charts`, or ./file.py:Class. May be given several times.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the files.")
-def command(run: Path, form: str | None, charts: str | None, names: tuple[str, ...], out: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
+def command(run: Path, form: str | None, charts: str | None, names: tuple[str, ...], out: Path, as_json: bool) -> None:
     """Write tables and charts of a run as files.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, spectrum, timeline,
@@ -73,10 +74,9 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
         with working("exporting"), reading(run):
             found = read_results(folder)
             out.mkdir(parents=True, exist_ok=True)
-            for path in write_all(folder, found, exporter, out) if exporter else ():
-                echo(path)
-            for path in write_charts(found, charts, names, out / "charts") if charts else ():
-                echo(path)
+            written = write_all(folder, found, exporter, out) if exporter else ()
+            drawn = write_charts(found, charts, names, out / "charts") if charts else ()
+            print_files(chain(written, drawn), as_json)
     except OSError as problem:
         raise UsageError(
             f"{out} cannot be written: {problem.strerror}", "a folder you may write to", "--out DIR"

@@ -12,6 +12,7 @@ import click
 
 from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.plugin import Target
@@ -89,7 +90,8 @@ def command(
         raise UsageError("--timeout is 0", "a time above 0", "e.g. --timeout '30 s'")
     with _traced(target, words, suite, operation, path, limit, kind, credentials(token, proxy, ca), resume) as found:
         act, to, title = found
-        traced = trace(act, to, distances, times, skip=int(resume))
+        with working("tracing"):
+            traced = trace(act, to, distances, times, skip=int(resume))
     if as_json:
         echo(json.dumps(as_data(traced, title), indent=2))
     else:

@@ -28,6 +28,12 @@ def folders(tmp_path):
     return [str(made(tmp_path, name, factor)) for name, factor in (("a", 1.0), ("b", 1.0), ("slow", 1.5))]
 
 
+def test_json_is_the_format_json(folders):
+    told = [CliRunner().invoke(command, [*folders[:2], *words]).stdout for words in (["--json"], ["--format", "json"])]
+    assert told[0] == told[1]
+    assert json.loads(told[0])["verdict"]
+
+
 @pytest.mark.parametrize("width", [60, 100, 160])
 def test_everything_fits(width):
     slow = operation(1234.5 * MS, rate=12345.6, failed=30)
