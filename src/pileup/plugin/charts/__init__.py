@@ -32,7 +32,10 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One entry of a legend. `kind` is line, dash, dotted, area, tick or dot; `color` a CSS colour of the page."""
+    """One entry of a legend; `color` is a CSS colour of the page.
+
+    `kind` is line, dash, dotted, dashdot (as `drawing.STYLES` has them), area, tick or dot.
+    """
 
     text: str
     color: str

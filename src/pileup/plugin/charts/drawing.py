@@ -12,8 +12,9 @@ from pileup.plugin.charts.columns import linear_ticks, log_ticks
 INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
 QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
-DASHES = {"p50": [1, 0], "p90": [6, 3], "p99": [2, 2]}
-"""Quantiles can be distinguished without their colours, too."""
+STYLES = {"line": [1, 0], "dash": [6, 3], "dotted": [2, 2], "dashdot": [8, 2, 2, 2]}
+"""Kind of a line, as in a legend -> its dashes: lines of one chart can be told apart without their colours."""
+DASHES = dict(zip(QUANTILES, STYLES.values(), strict=False))
 AMOUNT = (
     "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, ',.6~r') + ' G' : "
     "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, ',.6~r') + ' M' : format(datum.value, ',.6~r')"
@@ -51,6 +52,11 @@ CONFIG: dict[str, Any] = {
 def color(number: int) -> str:
     """Return the colour of the case (or series) with that number; they come again after ten."""
     return f"var(--c{number % 10})"
+
+
+def style(number: int) -> str:
+    """Return the kind of the line of the case (or series) with that number, a key of STYLES; they come again."""
+    return list(STYLES)[number % len(STYLES)]
 
 
 def named(table: str) -> Any:

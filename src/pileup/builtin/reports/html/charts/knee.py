@@ -18,7 +18,18 @@ from pileup.builtin.reports.html.charts import tables, wanted
 from pileup.builtin.reports.html.charts.wanted import Bound
 from pileup.plugin.charts import Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.columns import log_ticks, positive, short
-from pileup.plugin.charts.drawing import INK, MUTED, YAxis, amount_axis, color, finish, layer_of, log_time, named
+from pileup.plugin.charts.drawing import (
+    INK,
+    MUTED,
+    STYLES,
+    YAxis,
+    amount_axis,
+    color,
+    finish,
+    layer_of,
+    log_time,
+    named,
+)
 from pileup.plugin.results import CaseEntry, CaseResult, FoundLevel, Phase, RunResults, Timeline
 from pileup.plugin.units import format_count, format_time
 
@@ -35,6 +46,8 @@ RAMP = 10
 """Seconds of a ramp that are levels."""
 SHORT, EDGE = 0.5, 2e8
 """Seconds that are shorter (s) have no rate; how far a second may reach out of its level, ns."""
+KINDS = ("line", "dash", "dashdot")
+"""Of the lines of one chart; those of p99 are dotted."""
 FAR = 8.0
 """Levels so many times apart are drawn on a logarithm."""
 HEIGHT = 200
@@ -292,7 +305,7 @@ def _drawn(number: int, curve: Curve, bounds: Sequence[Bound]) -> tuple[list[Dra
         *_layers(data, curve, x, "p50", duration),
     ]
     knee = (Mark(_knee_word(curve), INK, "tick"),) if data[names[2]]["x"] else ()
-    lines = tuple(Mark(line, color(place)) for place, line in enumerate(curve.lines) if line)
+    lines = tuple(Mark(line, color(place), _kind(place)) for place, line in enumerate(curve.lines) if line)
     shade = INK if lines else color(0)
     offered = (Mark("all that was offered", MUTED, "dash"),) if curve.by == "rate" else ()
     tail = (Mark("p99", shade, "dotted"),) if positive(data[levels], "p99") else ()
@@ -342,6 +355,11 @@ def _x(curve: Curve, column: str = "x") -> alt.X:
     return alt.X(f"{column}:Q", scale=scale, axis=axis, title=None)
 
 
+def _kind(number: int) -> str:
+    """Return the kind of the line with that number."""
+    return KINDS[number % len(KINDS)]
+
+
 def _stroke(curve: Curve) -> alt.Stroke:
     shades = [color(number) for number, _ in enumerate(curve.lines)]
     return alt.Stroke("line:N", scale=alt.Scale(domain=curve.lines, range=shades), legend=None)
@@ -360,7 +378,9 @@ def _layers(data: dict[str, Columns], curve: Curve, x: alt.X, column: str, how: 
     bars = known.mark_rule(strokeWidth=2).encode(
         x=x, y=how.of(f"{column}_low"), y2=f"{column}_high:Q", stroke=_stroke(curve)
     )
-    line = known.mark_line(strokeWidth=1.6).encode(x=x, y=how.of(column), stroke=_stroke(curve))
+    kinds = [STYLES[_kind(number)] for number, _ in enumerate(curve.lines)]
+    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=curve.lines, range=kinds), legend=None)
+    line = known.mark_line(strokeWidth=1.6).encode(x=x, y=how.of(column), stroke=_stroke(curve), strokeDash=dash)
     dots = known.mark_point(size=38, filled=True, strokeWidth=0).encode(x=x, y=how.of(column), fill=fill, tooltip=tips)
     made = [seen.encode(x=x, y=how.of(column), fill=fill, tooltip=tips), bars, line, dots]
     if data[marks]["x"]:

@@ -15,11 +15,11 @@ from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive, scaled
 from pileup.plugin.charts.drawing import (
     BAD,
-    DASHES,
     GOOD,
     INK,
     MUTED,
     QUANTILES,
+    STYLES,
     WARN,
     amount_scale,
     end_label,
@@ -40,9 +40,9 @@ LINES = [alt.Detail("case:N"), alt.Detail("run:N")]
 """What a line goes through: the rows of a case between which nothing is missing."""
 SPARSE = 150
 """Rows of the timeline up to which each value gets a point."""
-DOTTED = (3, 2)
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-STROKES = {"p50": "line", "p90": "dash", "p99": "dotted"}
+STROKES = dict(zip(QUANTILES, STYLES, strict=False))
+RATES = {"started": "dotted", "passed": "line", "not_passed": "dash", "missed": "dashdot"}
 POINT = {"size": 9, "strokeWidth": 0}
 
 
@@ -133,9 +133,9 @@ def rates(table: Columns, length: float, bounds: Sequence[Bound] = ()) -> Drawin
     words = {name: name.replace("_", " ") for name in shown}
     area = _area("passed", GOOD, how)
     zeros, none = _zeros(table, "passed", GOOD, how)
-    drawn = [_line(name, color, how, DOTTED if name == "started" else ()) for name, color in shown.items()]
+    drawn = [_line(name, color, how, RATES[name]) for name, color in shown.items()]
     tips = _tips({name: f"{word} /s" for name, word in words.items()})
-    legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
+    legend = tuple(Mark(words[name], color, RATES[name]) for name, color in shown.items())
     layers = [*lines.shades(how.axis, how.scale), *area, *drawn, *zeros, *lines.rules(how.axis, how.scale)]
     spec = lines.within(timed([*layers, hits("timeline", tips)], length))
     about = f"Started above passed: the system does not keep up, or answers badly. {lines.about}".strip()
@@ -189,7 +189,7 @@ def in_flight(table: Columns, length: float) -> Drawing:
     """Return iterations under way and the clients there are."""
     words = {"in_flight": "in flight", "clients": "clients"}
     how = _how(table, "clients")
-    lines = [_line("clients", MUTED, how, DOTTED), _line("in_flight", "var(--c4)", how)]
+    lines = [_line("clients", MUTED, how, "dash"), _line("in_flight", "var(--c4)", how)]
     zeros, none = _zeros(table, "in_flight", "var(--c4)", how)
     spec = timed([*_area("in_flight", "var(--c4)", how), *lines, *zeros, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"), *none)
@@ -217,7 +217,7 @@ def quantiles(table: Columns, length: float, bounds: Sequence[Bound] = ()) -> Dr
     wants = wanted.lines("wanted_quantiles", asked, values, lambda _: 1e6)
     how = Scaled(*free_log_time([*values, *wants.values]), logarithmic=True, points=_sparse(table))
     known = {name: color for name, color in QUANTILES.items() if positive(table, name)}
-    lines = [_line(name, color, how, DASHES[name]) for name, color in known.items()]
+    lines = [_line(name, color, how, STROKES[name]) for name, color in known.items()]
     names = [
         layer
         for place, (name, color) in enumerate(known.items())
@@ -296,10 +296,10 @@ def _area(column: str, fill: str, how: Scaled) -> list[Any]:
     return [] if how.logarithmic else [mark.encode(x=time_axis(), y=_y(column, how), detail=LINES)]
 
 
-def _line(column: str, color: str, how: Scaled, dash: Sequence[int] = ()) -> Any:
+def _line(column: str, color: str, how: Scaled, kind: str = "line") -> Any:
     """Return a line with gaps where nothing was measured, and on a logarithm where there was nothing."""
-    style: dict[str, Any] = {"strokeDash": list(dash)} if dash else {}
-    mark = within("timeline").mark_line(stroke=color, point=how.points and POINT | {"fill": color}, **style)
+    points, dashes = how.points and POINT | {"fill": color}, STYLES[kind]
+    mark = within("timeline").mark_line(stroke=color, strokeDash=dashes, point=points)
     drawn = mark.encode(x=time_axis(), y=_y(column, how), detail=LINES)
     above = f"datum.{column} > 0 ? datum.{column} : null"
     return drawn.transform_calculate(**{column: above}) if how.logarithmic else drawn

@@ -16,7 +16,7 @@ from pileup.builtin.reports.html.charts.wanted import Bound, Lines
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts import Group as Drawings
 from pileup.plugin.charts.columns import Number, largest, mean, scaled
-from pileup.plugin.charts.drawing import amount_axis, color, dots, hits, time_axis, timed, within
+from pileup.plugin.charts.drawing import STYLES, amount_axis, color, dots, hits, style, time_axis, timed, within
 from pileup.plugin.results import OWN_MONITOR, RunResults, Series
 
 POINTS = 360
@@ -251,7 +251,8 @@ def _chart(
     dotted = any(table["alone"])
     marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors, lines, dotted=dotted)
     several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
-    legend = tuple(Mark(text, shade, "area" if stack else "line") for text, shade, _ in chosen) if several else ()
+    marked = ((text, shade, "area" if stack else style(place)) for place, (text, shade, _) in enumerate(chosen))
+    legend = tuple(Mark(*each) for each in marked) if several else ()
     readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
     over = queue if stack and group.kind == "modes" else None
     spec = lines.within(timed([*marks, *([over.layer()] if over else []), hits(name, tips)], axis.window, HEIGHT))
@@ -299,7 +300,8 @@ def _lines(name: str, keys: list[str], colors: list[str], wants: Lines, *, dotte
     y = amount_axis(tickCount=3)
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
-    lines = [within(name).mark_line(stroke=shade) for shade in colors]
+    dashes = [STYLES[style(place)] for place, _ in enumerate(colors)]
+    lines = [within(name).mark_line(stroke=shade, strokeDash=dash) for shade, dash in zip(colors, dashes, strict=True)]
     drawn = [
         line.encode(x=time_axis(), y=y, detail=alt.Detail("run:N")) for line, y in zip(lines, amounts, strict=True)
     ]

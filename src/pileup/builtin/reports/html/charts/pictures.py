@@ -24,6 +24,8 @@ SCALE = 2
 FONT = "Liberation Sans, Roboto, DejaVu Sans, Arial, sans-serif"
 CHARACTER = 6.3
 """Mean width of a character of a legend."""
+PATTERNS = {"dash": "5 3", "dotted": "2 2", "dashdot": "7 2 2 2"}
+"""Kind of a line in a legend -> its dashes there."""
 VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
 SIZE = re.compile(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"')
 
@@ -166,7 +168,8 @@ def _sign(mark: Mark) -> str:
             return f'<rect x="6" y="4" width="2" height="12" fill="{colour}"/>'
         case "dot":
             return f'<circle cx="7" cy="10" r="3" fill="none" stroke="{colour}"/>'
-    dash = ' stroke-dasharray="3 2"' if mark.kind == "dash" else ""
+    pattern = PATTERNS.get(mark.kind)
+    dash = f' stroke-dasharray="{pattern}"' if pattern else ""
     return f'<line x1="0" x2="14" y1="10" y2="10" stroke="{colour}" stroke-width="2"{dash}/>'
 
 

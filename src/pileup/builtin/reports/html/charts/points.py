@@ -13,7 +13,7 @@ from pileup.builtin.reports.html.charts import says, wanted
 from pileup.builtin.reports.html.charts.wanted import Bound
 from pileup.plugin.charts import Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.columns import Number, largest, positive, scaled, short
-from pileup.plugin.charts.drawing import MUTED, amount_axis, color, finish, layer_of, named
+from pileup.plugin.charts.drawing import MUTED, STYLES, amount_axis, color, finish, layer_of, named, style
 from pileup.plugin.results import Comparison, Point, RunResults
 
 DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
@@ -105,7 +105,7 @@ def chart(
     divisor, unit = _unit(comparison)
     lines = where.lines[:LINES]
     table = _columns(where, lines, comparison, divisor)
-    legend = tuple(Mark(line, color(number)) for number, line in enumerate(lines) if line)
+    legend = tuple(Mark(line, color(number), style(number)) for number, line in enumerate(lines) if line)
     wants = wanted.lines(name, asked, positive(table, "mean", "high"), lambda _: divisor)
     across = wants.across(amount_axis(tickCount=5), alt.Scale(zero=True, nice=True))
     spec = finish([layer_of(each) for each in (*across, *_layers(name, where, lines))], HEIGHT)
@@ -167,6 +167,8 @@ def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
     x = x.axis(labelAngle=0, labelLimit=120, labelOverlap="greedy", grid=False)
     shades = [color(number) for number, _ in enumerate(lines)]
     stroke = alt.Stroke("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
+    kinds = [STYLES[style(number)] for number, _ in enumerate(lines)]
+    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=list(lines), range=kinds), legend=None)
     fill = alt.Fill("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
     axis = amount_axis(tickCount=5)
     scale = alt.Scale(zero=True, nice=True)
@@ -185,7 +187,7 @@ def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
         for _ in range(2)
     ]
     return [
-        named(table).mark_line(strokeWidth=1.4, opacity=0.8).encode(x=x, y=y("mean"), stroke=stroke),
+        named(table).mark_line(strokeWidth=1.4, opacity=0.8).encode(x=x, y=y("mean"), stroke=stroke, strokeDash=dash),
         whiskers.encode(x=x, y=y("low"), y2=alt.Y2("high:Q"), stroke=stroke, tooltip=tips),
         caps[0].encode(x=x, y=y("low"), stroke=stroke),
         caps[1].encode(x=x, y=y("high"), stroke=stroke),
