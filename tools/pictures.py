@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console, Group
+from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
 
 from pileup.cli.live.screen import Look, ended_line, opening, screen
@@ -27,10 +28,16 @@ from pileup.cli.live.state import FolderWatcher, State
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 COLUMNS, ROWS = 100, 26
-WIDTHS = (60, 160)
-"""Columns of the other pictures of the screen."""
-PHONE = 500
-"""Pixels: chromium's narrowest window."""
+LOOKS = {
+    "terminal-60": (60, SVG_EXPORT_THEME),
+    "terminal-160": (160, SVG_EXPORT_THEME),
+    "terminal-light": (COLUMNS, DEFAULT_TERMINAL_THEME),
+}
+"""Other pictures of the screen -> columns, and the colours of the terminal: dark or light."""
+WIDE, PHONE = 1280, 500
+"""Pixels; the second is chromium's narrowest window."""
+DARK = "--blink-settings=preferredColorScheme=0"
+"""What makes a page dark that asks the browser."""
 EACH = 1.0
 """Seconds between two screens."""
 KEPT = 2
@@ -46,18 +53,14 @@ def main() -> int:
         folder = Path(scratch)
         run, screens, last = watched(folder / "first")
         (IMAGES / "terminal.svg").write_text(animated(screens), encoding="utf-8")
-        for columns, picture in last.items():
-            (IMAGES / f"terminal-{columns}.svg").write_text(picture, encoding="utf-8")
-        report = run / "report.html"
-        pictured(report, "report.png", folder, (1280, 1000))
-        pictured(report, "report-dark.png", folder, (1280, 1800), "#dark")
-        pictured(report, "report-phone.png", folder, (PHONE, 1600))
+        for name, picture in last.items():
+            (IMAGES / f"{name}.svg").write_text(picture, encoding="utf-8")
+        looked_at("report", run / "report.html", folder)
         compared = folder / "compared.html"
         pileup("compare", str(run), str(watched(folder / "second")[0]), "--format", "html", "--out", str(compared))
-        pictured(compared, "compare.png", folder, (1280, 1000))
-        pictured(compared, "compare-dark.png", folder, (1280, 1000), "#dark")
+        looked_at("compare", compared, folder)
         subprocess.run([sys.executable, str(ROOT / "tools/docs_site.py")], check=True, capture_output=True, timeout=600)
-        pictured(ROOT / "target/site/html/index.html", "site.png", folder, (1280, 1000))
+        looked_at("site", ROOT / "target/site/html/index.html", folder)
     for path in sorted([*IMAGES.glob("*.png"), *IMAGES.glob("terminal*.svg")]):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB")
     return 0
@@ -68,8 +71,8 @@ def pileup(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "pileup", *words], check=False, capture_output=True, timeout=300)
 
 
-def watched(folder: Path) -> tuple[Path, list[str], dict[int, str]]:
-    """Run the first suite; return its folder, its screens as SVG, and one of other widths under load, by columns."""
+def watched(folder: Path) -> tuple[Path, list[str], dict[str, str]]:
+    """Run the first suite; return its folder, its screens as SVG, and one under load in each of LOOKS."""
     runs = folder / "runs"
     words = [
         sys.executable,
@@ -93,7 +96,7 @@ def watched(folder: Path) -> tuple[Path, list[str], dict[int, str]]:
             state = watcher.look()
             screens.append(drawn(state, COLUMNS))
             if state.running:
-                last = {columns: drawn(state, columns) for columns in WIDTHS}
+                last = {name: drawn(state, *look) for name, look in LOOKS.items()}
             time.sleep(EACH)
         told = process.stdout.read() if process.stdout else ""
     if process.returncode:
@@ -101,10 +104,10 @@ def watched(folder: Path) -> tuple[Path, list[str], dict[int, str]]:
     return run, [*screens[::KEPT], ending(watcher, told)], last
 
 
-def drawn(state: State, columns: int) -> str:
+def drawn(state: State, columns: int, theme: TerminalTheme = SVG_EXPORT_THEME) -> str:
     """Return the screen in this state, below the lines of cases that have ended."""
     above = [Text(opening(state), style="bold"), *map(ended_line, state.finished)]
-    return svg([*above, *screen(state, columns, ROWS - len(above), Look(keys=True))], columns)
+    return svg([*above, *screen(state, columns, ROWS - len(above), Look(keys=True))], columns, theme)
 
 
 def ending(watcher: FolderWatcher, told: str) -> str:
@@ -116,12 +119,12 @@ def ending(watcher: FolderWatcher, told: str) -> str:
     return svg([*above, Text(last[0], style="bold"), *map(Text, last[1:])])
 
 
-def svg(lines: list[Text], columns: int = COLUMNS) -> str:
+def svg(lines: list[Text], columns: int = COLUMNS, theme: TerminalTheme = SVG_EXPORT_THEME) -> str:
     """Return lines as a picture of a terminal."""
     console = Console(width=columns, height=ROWS, record=True, file=io.StringIO(), force_terminal=True)
     padding = [Text("")] * (ROWS - sum(max(1, -(-line.cell_len // columns)) for line in lines))
     console.print(Text("$ pileup run suite:first-run"), Group(*lines, *padding))
-    return console.export_svg(title="pileup", unique_id="p")
+    return console.export_svg(title="pileup", unique_id="p", theme=theme)
 
 
 def animated(pictures: list[str]) -> str:
@@ -161,15 +164,21 @@ def recoloured(picture: str, rules: dict[str, str]) -> tuple[str, int]:
     return re.sub(r"p-r\d+", lambda found: names.get(found[0], found[0]), body), len(names)
 
 
-def pictured(page: Path, name: str, scratch: Path, size: tuple[int, int], theme: str = "") -> None:
-    """Take a picture of the head of a page, in pixels; `theme` is the end of its address."""
-    words = ["chromium", *BROWSER, f"--user-data-dir={scratch / 'profile'}", f"--window-size={size[0]},{size[1]}"]
-    subprocess.run(
-        [*words, "--timeout=20000", f"--screenshot={IMAGES / name}", f"file://{page}{theme}"],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+def looked_at(name: str, page: Path, scratch: Path) -> None:
+    """Take three pictures of the head of a page: light, dark, and on a phone."""
+    pictured(page, name, scratch, (WIDE, 1000))
+    pictured(page, f"{name}-dark", scratch, (WIDE, 1000), DARK)
+    pictured(page, f"{name}-phone", scratch, (PHONE, 1000))
+
+
+def pictured(page: Path, name: str, scratch: Path, size: tuple[int, int], *options: str) -> None:
+    """Take a picture of a page in pixels, with a browser that has seen no page before; `options` are of chromium."""
+    with tempfile.TemporaryDirectory(dir=scratch) as profile:
+        words = ["chromium", *BROWSER, f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", *options]
+        picture = f"--screenshot={IMAGES / name}.png"
+        subprocess.run(
+            [*words, "--timeout=20000", picture, page.as_uri()], check=True, capture_output=True, timeout=120
+        )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,37 @@ def test_an_endpoint_is_measured_in_one_line(place: list[str], tmp_path: Path) -
     assert text.startswith(f"# pileup bench {place[0]} ")
     again = pileup("run", "mine.yaml", "--json", cwd=tmp_path)
     assert [case["name"] for case in json.loads(again.stdout)["cases"]] == list(cases)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """Url of a file of SQLite with a table of three jobs."""
+    path = tmp_path / "jobs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("CREATE TABLE jobs (state TEXT); INSERT INTO jobs VALUES ('R'), ('R'), ('Q');")
+    return f"sqlite:///{path}"
+
+
+def test_a_file_of_sqlite_is_checked_by_its_url(database: str, tmp_path: Path) -> None:
+    done = pileup("check", database, "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, explained(found)
+    assert [case["name"] for case in found["cases"]] == ["ask", "together"]
+    assert all(case["operations"][0]["counts"]["passed"] > 0 for case in found["cases"])
+
+
+def test_a_file_of_sqlite_is_measured_and_the_suite_that_is_printed_is_saved(database: str, tmp_path: Path) -> None:
+    words = ["--query", "SELECT count(*) AS jobs FROM jobs", "--clients", "2", "--for", "300ms", "--warm-up", "0s"]
+    done = pileup("bench", database, *words, "--save", "mine.yaml", "--summary", "none", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (tmp_path / "mine.yaml").read_text()
+    assert done.stderr.startswith(f"{text}\n")
+    assert "--summary" not in text
+    results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    (case,) = results["cases"]
+    assert case["name"] == "query"
+    assert case["operations"][0]["counts"]["passed"] > 0, explained(results)
+    assert load(tmp_path / "mine.yaml").suite.title == results["run"]["title"]
 
 
 def test_the_suite_is_printed_and_not_run(tmp_path: Path) -> None:

@@ -48,6 +48,26 @@ def test_an_ending_has_its_exit_code(suite: str, code: int, tmp_path: Path) -> N
         assert (info["exit_code"], info["state"]) == (code, "ended")
 
 
+def test_the_summary_may_be_short(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        f"{HEAD}targets: {{nothing: {{kind: noop}}}}\ntests: [{{name: a, use: noop}}]\n"
+        "criteria: [{id: C1, says: It fails, check: count(a.failed) > 0}]\n"
+    )
+    full, compact, none = (
+        pileup("run", "s.yaml", "--quiet", "--summary", each, cwd=tmp_path) for each in ("full", "compact", "none")
+    )
+    assert [each.returncode for each in (full, compact, none)] == [4, 4, 4]
+    assert none.stdout.splitlines() == [str(run_folder(none))]
+    told = compact.stdout.splitlines()
+    assert "Tested" in told[0]
+    assert "C1: It fails" in told[1]
+    assert told[-1] == str(run_folder(compact))
+    assert len(told) <= 5
+    assert "Outcome" not in compact.stdout
+    assert "Outcome" in full.stdout
+    assert full.stdout.splitlines()[1 - len(told)][:8] == told[1][:8], "its end is the compact one"
+
+
 def test_a_wrong_command_line_is_told_without_a_traceback(tmp_path: Path) -> None:
     for words in (["run"], ["run", "nothing.yaml"], ["fly"], ["run", "suite:nothing"], ["show", "nowhere"]):
         done = pileup(*words, cwd=tmp_path)
