@@ -8,6 +8,9 @@ from functools import cached_property
 
 from pileup.api import html
 
+LONGEST = 10_000
+"""Characters of all columns of a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -46,7 +49,7 @@ class Tables(Mapping[str, Contents]):
         return "\n".join(f"{name:<{width}} {rows:>9}  {columns}" for name, rows, columns in self._lines)
 
     def _repr_html_(self) -> str:
-        return html.framed([html.table(("Table", "Rows", "Columns (unit)"), self._lines)])
+        return html.framed([html.table(("Table", "Rows", "Columns (unit)"), self._lines, longest=LONGEST)])
 
     @cached_property
     def _lines(self) -> list[tuple[str, str, str]]:

@@ -86,11 +86,12 @@ def notes(lines: Iterable[str]) -> str:
     return "".join(f'<p style="margin:2px 0;opacity:.8">{_safe(line)}</p>' for line in lines if line)
 
 
-def table(titles: Sequence[str], found: Sequence[Sequence[object]], most: int = MOST) -> str:
+def table(titles: Sequence[str], found: Sequence[Sequence[object]], most: int = MOST, longest: int = LONGEST) -> str:
     """Return a table, at most so many rows of it; words that are verdicts have their colour, long texts are cut."""
     head = "".join(f'<th style="{STYLE}">{_safe(title)}</th>' for title in titles)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{STYLE}">{_word(cell)}</td>' for cell in row) + "</tr>" for row in found[:most]
+        "<tr>" + "".join(f'<td style="{STYLE}">{_word(cell, longest)}</td>' for cell in row) + "</tr>"
+        for row in found[:most]
     )
     more = notes([f"and {len(found) - most} more"] if len(found) > most else [])
     return f'<table style="margin:6px 0;border-collapse:collapse"><tr>{head}</tr>{body}</table>{more}'
@@ -119,9 +120,9 @@ def _figure(figure: Figure | None) -> str:
     return figure.note or "-" if figure.value is None else amount(figure.value, figure.dimension)
 
 
-def _word(cell: object) -> str:
+def _word(cell: object, longest: int) -> str:
     plain = "" if cell is None else str(cell)
-    text, found = _safe(plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"), mark(plain)
+    text, found = _safe(plain if len(plain) <= longest else f"{plain[: longest - 1]}…"), mark(plain)
     colour = COLOURS.get(found.tone)
     return f'<span style="color:{colour}">{found.sign} {text}</span>' if colour else text
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pileup.model.results import RunResults, Timeline
 from pileup.model.units import format_rate, format_time
 
@@ -13,6 +16,8 @@ LEFT, TOP, BOTTOM = 64.0, 8.0, 16.0
 MOST = 240
 """Most points of a line."""
 SECOND = 10**9
+LEAST = 1e-6
+"""Share of a part that is measured, at least, for a value."""
 
 
 def sketch(results: RunResults, bad: str) -> str:
@@ -55,17 +60,28 @@ def together(lines: Sequence[Timeline], rates: Sequence[Sequence[float]], begin:
     None where no line has an interval. An interval counts in a part as far as it lies in it.
     """
     parts = max(1, min(MOST, (end - begin) // SECOND))
-    width = (end - begin) / parts
-    found: list[float | None] = [None] * parts
+    edges = np.linspace(0.0, end - begin, parts + 1)
+    total, known = np.zeros(parts), np.zeros(parts)
     for line, values in zip(lines, rates, strict=True):
-        for time, seconds, rate in zip(line.times, line.seconds, values, strict=True):
-            last = min(float(parts), (time - begin) / width)
-            first = max(0.0, (time - seconds * SECOND - begin) / width)
-            for part in range(int(first), min(parts, int(last) + 1)):
-                inside = min(last, part + 1) - max(first, part)
-                if inside > 0:
-                    found[part] = (found[part] or 0.0) + rate * inside
-    return found
+        spans = np.array(line.seconds) * SECOND
+        total += _within(edges, line.times, begin, spans, np.array(values))
+        known += _within(edges, line.times, begin, spans, np.ones(len(spans)))
+    return [float(value) if seen > LEAST else None for value, seen in zip(total, known, strict=True)]
+
+
+def _within(
+    edges: NDArray[np.float64],
+    times: Sequence[int],
+    begin: int,
+    spans: NDArray[np.float64],
+    rates: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the mean rate between edges, of intervals that end at `times`, by what they have counted up to an edge."""
+    ends = np.array([time - begin for time in times], float)
+    counts = np.cumsum(rates * spans)
+    places = np.maximum.accumulate(np.column_stack([ends - spans, ends]).ravel())
+    counted = np.interp(edges, places, np.column_stack([counts - rates * spans, counts]).ravel())
+    return np.diff(counted) / np.diff(edges)
 
 
 def _path(curve: Sequence[float | None], top: float, colour: str) -> str:

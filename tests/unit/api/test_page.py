@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -34,21 +35,19 @@ class Closed(HTMLParser):
 
 def plain(page: str) -> str:
     """The text of a page, without its elements."""
-    return re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page)).strip()
+    return unescape(re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page)).strip())
 
 
 def test_the_sentence_comes_first_then_criteria_picture_and_figures() -> None:
     results = synthetic.rich()
     page = html.run(results)
-    assert plain(page).startswith(
-        f"✗ {headline(results)} {results.run.title}".replace("<", "&lt;").replace(">", "&gt;")
-    )
+    assert plain(page).startswith(f"✗ {headline(results)} {results.run.title}")
     places = [page.index(words) for words in (">Criterion<", "<svg", ">Throughput<", ">Error<")]
     assert places == sorted(places)
     assert page.count("<svg") == 1
 
 
-@pytest.mark.parametrize("name", ["rich", "simple", "empty", "hostile", "huge", "scanned", "spread"])
+@pytest.mark.parametrize("name", ["rich", "simple", "empty", "hostile", "scanned", "spread"])
 def test_it_is_small_whole_and_without_a_script(name: str) -> None:
     page = html.run(getattr(synthetic, name)())
     assert len(page.encode()) <= html.LARGEST
@@ -58,7 +57,8 @@ def test_it_is_small_whole_and_without_a_script(name: str) -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    page = html.run(synthetic.huge(cases=300, seconds=60))
+    page = html.run(synthetic.huge(cases=300, seconds=600))
+    assert len(page.encode()) <= html.LARGEST
     rows = int(re.findall(r"and (\d+) more", page)[0])
     assert 0 < rows < 600
 
@@ -95,10 +95,11 @@ def test_loads_beside_each_other_are_summed_and_gaps_stay_gaps() -> None:
     first = replace(line, times=(SECOND, 2 * SECOND), seconds=(1.0, 1.0))
     second = replace(line, times=(2 * SECOND, 4 * SECOND), seconds=(1.0, 1.0))
     found = together([first, second], [(10.0, 20.0), (5.0, 8.0)], 0, 4 * SECOND)
-    assert found == [10.0, 25.0, None, 8.0]
+    assert found[2] is None
+    assert [found[0], found[1], found[3]] == pytest.approx([10.0, 25.0, 8.0])
 
 
 def test_an_interval_counts_as_far_as_it_lies_in_a_part() -> None:
     line = next(case.timeline for case in synthetic.simple().cases if case.timeline is not None)
     half = replace(line, times=(3 * SECOND // 2,), seconds=(1.0,))
-    assert together([half], [(10.0,)], 0, 2 * SECOND) == [5.0, 5.0]
+    assert together([half], [(10.0,)], 0, 2 * SECOND) == pytest.approx([5.0, 5.0])

@@ -129,8 +129,8 @@ def test_options_of_a_plug_in_are_rows(capsys: pytest.CaptureFixture[str]) -> No
     assert {"files", "size"} <= {row["name"] for row in rows}
 
 
-def test_what_was_written(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = Path(shutil.copytree(ENDED, tmp_path / "run"))
+def test_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, suite = Path(shutil.copytree(ENDED, tmp_path / "run")), tmp_path / "suite.yaml"
     found = printed(capsys, data.WrittenData, "report", str(run), "--to", "json", "--json")
     assert found["files"] == [str(run / "results.json")]
     found = printed(capsys, data.WrittenData, "new", "suite", "mine", "--out", str(tmp_path / "own"), "--json")
