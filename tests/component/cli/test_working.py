@@ -70,7 +70,8 @@ def test_commands_say_what_takes_long(
         time.sleep(0.5)
         raise UsageError("that took long", "an end")
 
-    monkeypatch.setattr(slow, wait)
+    module_name, _, name = slow.rpartition(".")
+    monkeypatch.setattr(import_module(module_name), name, wait)
     with terminal(monkeypatch) as main:
         assert command_line(words) == 2
         screen = seen(main, 10)

@@ -340,7 +340,7 @@ def _drawn(number: int, curve: Curve, bounds: Sequence[Bound]) -> tuple[list[Dra
 
 def _tail(levels: str, curve: Curve, x: alt.X, how: YAxis) -> Any:
     """Return the line of p99."""
-    tail = named(levels).transform_filter("isValid(datum.p99)").mark_line(strokeDash=[2, 2], strokeWidth=1.3)
+    tail = named(levels).transform_filter("isValid(datum.p99)").mark_line(strokeDash=STYLES["dotted"], strokeWidth=1.3)
     return tail.encode(x=x, y=how.of("p99"), stroke=_stroke(curve))
 
 
@@ -397,7 +397,7 @@ def _asked(levels: str, curve: Curve, x: alt.X, how: YAxis) -> list[Any]:
     """Return the line on which all that was offered passed; nothing for a number of clients."""
     if curve.by != "rate":
         return []
-    line = named(levels).mark_line(stroke=MUTED, strokeDash=[3, 3], strokeWidth=1.2)
+    line = named(levels).mark_line(stroke=MUTED, strokeDash=STYLES["dash"], strokeWidth=1.2)
     return [line.encode(x=x, y=how.of("x"))]
 
 

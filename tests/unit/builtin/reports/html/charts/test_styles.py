@@ -25,7 +25,7 @@ SOLID = [1, 0]
 
 @cache
 def drawings() -> tuple[Drawing, ...]:
-    made = (charts(getattr(synthetic, name)(), ["all"], None) for name in ("rich", "scanned", "climbed", "spread"))
+    made = (charts(getattr(synthetic, name)(), ["all"], None) for name in ("rich", "scanned", "climbed"))
     return tuple(each for one in made for each in one.all())
 
 
@@ -63,9 +63,10 @@ def test_lines_of_one_chart_differ_by_more_than_their_colour() -> None:
 def test_lines_that_a_column_names_have_dashes_by_that_column() -> None:
     named = set()
     for chart in drawings():
-        for _, encoding in lines(chart):
+        for mark, encoding in lines(chart):
             stroke = encoding.get("stroke", {})
-            if len(stroke.get("scale", {}).get("domain", [])) < 2 or chart.id in BY_COLOUR:
+            alone = len(stroke.get("scale", {}).get("domain", [])) < 2
+            if alone or "strokeDash" in mark or chart.id in BY_COLOUR:  # p99 is dotted, each above its median
                 continue
             named.add(chart.id)
             dash = encoding["strokeDash"]
