@@ -47,7 +47,7 @@ def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: 
     # a machine with other work holds the storage up, nothing speeds it up but for what a queue of 30 ms takes in
     assert (1 - far) * CAPACITY < found["limit"] < (1 + far) * CAPACITY, found
     assert found["low"] <= found["limit"] <= found["high"]
-    # it is pressed where it is known to be sustained, and what is reported was borne there
+    # it is pressed where it is known to be sustained, and what is reported was sustained there
     assert found["level"] == found["measured"] == found["measurements"][-1]["level"] <= found["high"]
     assert {trial["passed"] for trial in found["trials"]} >= {True, False}
     # what trials pressed is not part of the figures

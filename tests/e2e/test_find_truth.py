@@ -31,7 +31,7 @@ tests:
              at_most: 22}
       for: 4 s
 criteria:
-  - {id: C1, says: "A tenth of it is borne", check: last(q.found) >= 20 /s}
+  - {id: C1, says: "A tenth of it is sustained", check: last(q.found) >= 20 /s}
 """
 
 
@@ -95,7 +95,7 @@ def test_t2_the_limit_is_that_of_the_server(room: int, asked: str, timeout: str,
 
 @pytest.mark.idle
 def test_t2_a_level_that_only_trials_bear_is_not_reported(tmp_path: Path) -> None:
-    """A bucket of 240 tokens, 200 more each second: trials of 1.3 s pass at 380/s, 3.3 s are borne at 270/s."""
+    """A bucket of 240 tokens, 200 more each second: trials of 1.3 s pass at 380/s, those of 3.3 s at 270/s."""
     log = tmp_path / "log"
     with _server(0, log, 240) as port:
         suite = SUITE.replace("PORT", str(port)).replace("WHILE", "p90(q) < 1 s").replace("TIMEOUT", "5 s")

@@ -53,14 +53,14 @@ def in_hands(run: Pressed, name: str) -> list[int]:
 
 
 def excused(run: Pressed) -> Line:
-    """For how long pileup says that it was the limit; it was stopped."""
+    """For how long pileup says that it was the bottleneck; it was stopped."""
     begin, end = run.stopped
     events = [event for event in run.results.events if event.kind == "generator"]
     told = sum(event.end - event.begin for event in events)
     (condition,) = run.conditions.values()
     covered = any(event.begin - SECOND <= begin and end <= event.end + SECOND for event in events)
     agrees = covered and told <= 0.1 * condition.length * SECOND
-    return Line("pileup was the limit", time_word(end - begin), time_word(told), agrees)
+    return Line("pileup was the bottleneck", time_word(end - begin), time_word(told), agrees)
 
 
 def moved(run: Pressed, name: str) -> Line:

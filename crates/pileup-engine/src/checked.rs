@@ -26,7 +26,7 @@ impl<C: Client> Checked<C> {
     /// Connect; once.
     pub async fn open(&mut self) -> Result<(), Failure> {
         if self.life != Life::Made {
-            return Err(Failure::failed("the client was opened twice (a fault of its protocol's code)"));
+            return Err(Failure::failed("the client was opened twice (a bug in the code of its protocol)"));
         }
         self.life = Life::Open;
         self.client.open().await
@@ -35,14 +35,14 @@ impl<C: Client> Checked<C> {
     /// Do one operation, and look at what the client has noted.
     pub async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         if self.life != Life::Open {
-            return Err(Failure::failed("the client acts while it is not open (a fault of its protocol's code)"));
+            return Err(Failure::failed("the client acts while it is not open (a bug in the code of its protocol)"));
         }
         let before = clock::now();
         let result = self.client.act(call, act).await;
         if act.first_byte != 0 && !(before..=clock::now()).contains(&act.first_byte) {
             act.first_byte = 0;
             return Err(Failure::failed(
-                "the client noted a first byte outside of its operation (a fault of its protocol's code)",
+                "the client noted a first byte outside of its operation (a bug in the code of its protocol)",
             ));
         }
         result

@@ -35,7 +35,7 @@ impl Client for NoopClient {
             let until = clock::now().saturating_add_unsigned(call.step.cost_ns);
             match worker::pacer() {
                 Some(pacer) => pacer.sleep_until(until).await,
-                None => return Err(Failure::failed("no pacer on this thread (a fault of the engine)")),
+                None => return Err(Failure::failed("no pacer on this thread (a bug in the engine)")),
             }
         }
         Ok(())

@@ -46,7 +46,7 @@ pub(crate) fn password(settings: &Settings, address: &Address) -> Result<Option<
     hidden("password", address)?;
     let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
     let mut value = HeaderValue::from_str(&text)
-        .map_err(|_| Unusable::new("the password cannot be in a header", "plain text", "report this as a fault"))?;
+        .map_err(|_| Unusable::new("the password cannot be in a header", "plain text", "report this as a bug"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

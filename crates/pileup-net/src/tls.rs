@@ -57,7 +57,7 @@ impl Trust {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| {
-                Unusable::new(format!("TLS cannot be set up: {error}"), "TLS 1.2 and 1.3", "report this as a fault")
+                Unusable::new(format!("TLS cannot be set up: {error}"), "TLS 1.2 and 1.3", "report this as a bug")
             })?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(judge));

@@ -138,7 +138,7 @@ impl Server {
         let Some((thread, writer)) = threads else { return Ok(()) };
         self.stop.send_replace(true);
         let broken =
-            |what: &str| Error::System(format!("{what}; expected it to end in good order (report this as a fault)"));
+            |what: &str| Error::System(format!("{what}; expected it to end in good order (report this as a bug)"));
         let what = self.what;
         let ended = thread.join().map_err(|_| broken(&format!("{what} broke off")))?;
         let written = writer.map_or(Ok(Ok(())), JoinHandle::join);

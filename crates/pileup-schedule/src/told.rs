@@ -94,7 +94,7 @@ impl Display for Wrong {
         match self {
             Self::Shard => out.write_str("shard is not below shards; expected 0 <= shard < shards"),
             Self::NoRate => out.write_str("an open load has no rate; expected iterations per second above 0"),
-            Self::NoEnd => out.write_str("it has no end; expected `for` or `times`, or `endless`"),
+            Self::NoEnd => out.write_str("`for` and `times` are missing; expected one of them, or `endless`"),
             Self::NoClients => out.write_str("a closed load has no clients; expected 1 or more"),
             Self::NoTimes => out.write_str("times is missing; expected a number of iterations"),
             Self::Shapes(words) => {

@@ -213,7 +213,7 @@ fn an_endless_load_needs_no_end() {
     assert_eq!(Schedule::new(&open).nth(100_000).map(|arrival| arrival.time), Some(10_000 * S));
     let mut last = stages("open", &[(2.0, 0, 0, 1000), (4.0, 0, 0, -1)]);
     let told = last.check().unwrap_err().to_string();
-    assert!(told.contains("no end; expected `for` in its last segment"), "{told}");
+    assert!(told.contains("the last segment has no `for`; expected it"), "{told}");
     last.endless = true;
     last.check().unwrap();
     assert_eq!((last.end(), Schedule::new(&last).nth(42).map(|arrival| arrival.time)), (None, Some(11 * S)));
@@ -222,7 +222,7 @@ fn an_endless_load_needs_no_end() {
 #[test]
 fn loads_without_sense_are_refused_in_words() {
     for (changes, said) in [
-        (r#"{"rate": 1}"#, "no end"),
+        (r#"{"rate": 1}"#, "`for` and `times` are missing"),
         (r#"{"for": 1}"#, "no rate"),
         (r#"{"kind": "closed", "for": 1}"#, "no clients"),
         (r#"{"kind": "times"}"#, "times is missing"),
@@ -421,7 +421,7 @@ fn clients_of_a_steered_load_come_and_go_with_its_level() {
 fn steered_loads_have_clear_bounds() {
     let wrong = |changes: &str| load(changes).check().unwrap_err().to_string();
     assert!(wrong(r#"{"rate": 5, "steered": 4, "for": 1}"#).contains("level of the start"));
-    assert!(wrong(r#"{"rate": 5, "steered": 9}"#).contains("no end"));
+    assert!(wrong(r#"{"rate": 5, "steered": 9}"#).contains("`for` and `times` are missing"));
     assert!(wrong(r#"{"rate": 5, "steered": -1, "for": 1}"#).contains("highest level"));
     assert!(wrong(r#"{"rate": 5, "steered": 9, "for": 1, "ramp": 1}"#).contains("ramp"));
 }

@@ -33,7 +33,7 @@ LONGEST = 50
     "new",
     cls=Command,
     examples=[
-        ("a suite that runs as it is", "pileup new suite copy-stress"),
+        ("a working suite", "pileup new suite copy-stress"),
         ("a test in Python, with a suite that uses it", "pileup new test list-folder"),
     ],
     page="plugins.md",
@@ -47,7 +47,7 @@ LONGEST = 50
 def command(kind: str, name: str, out: Path, log: bool) -> None:
     """Create a working suite or plug-in.
 
-    KIND is test, target, monitor, report, chart, exporter, suite or package. It is called NAME, and runs as it is. A
+    KIND is test, target, monitor, report, chart, exporter, suite or package. The new files work without changes. A
     plug-in comes with a test of its own and a suite that uses it.
 
     A package is a folder that pip installs, with a target, a test and a monitor, which `pileup list` then shows.

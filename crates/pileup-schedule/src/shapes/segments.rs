@@ -94,7 +94,7 @@ impl Display for Problem {
                 write!(out, "segment {number} has no `for`, but others follow; expected it in all but the last")
             }
             Self::NothingPresses => out.write_str("no segment has a level above 0; expected one that presses"),
-            Self::NoEnd => out.write_str("it has no end; expected `for` in its last segment, `times`, or `endless`"),
+            Self::NoEnd => out.write_str("the last segment has no `for`; expected it, `times`, or `endless`"),
         }
     }
 }

@@ -278,7 +278,7 @@ def _open(data: CaseData) -> _Told:
 
 
 def _of_system(evidence: str, wrong: bool = False) -> _Told:
-    return _Told(LimitedBy.SYSTEM, f"the system was the limit ({evidence})", evidence, wrong)
+    return _Told(LimitedBy.SYSTEM, f"the system was the bottleneck ({evidence})", evidence, wrong)
 
 
 def _closed(data: CaseData) -> _Told:
@@ -293,7 +293,7 @@ def _closed(data: CaseData) -> _Told:
     if counts.passed < (1 - MANY_WRONG) * counts.ended:
         wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
         evidence = f"{each}, {told}, and {wrong}"
-        return _Told(LimitedBy.SYSTEM, f"the system was the limit: {evidence}", evidence, wrong=True)
+        return _Told(LimitedBy.SYSTEM, f"the system was the bottleneck: {evidence}", evidence, wrong=True)
     if data.entry.hold:
         return _steered(data.entry.hold, told)
     # a search has tried more clients already

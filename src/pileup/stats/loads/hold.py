@@ -61,11 +61,11 @@ def held_words(held: HeldLevel) -> str:
         return f"{held.metric} was never measured after the time to settle: nothing says whether it was held"
     given = held.dimension if held.dimension else ""
     low, high = amount(held.low, given), amount(held.high, given)
-    blind = f", at {held.blind} more nothing could be measured" if held.blind else ""
+    blind = f" ({held.blind} more could not be measured)" if held.blind else ""
     first = "never" if held.reached is None else f"first after {format_time(held.reached)}"
     return (
-        f"{held.metric} was between {low} and {high} at {held.share * 100:.1f} % of {held.looks} samples{blind}; "
-        f"mean {amount(held.mean, given)}, farthest {amount(held.farthest, given)}, in the band {first}"
+        f"{held.metric} was between {low} and {high} in {round(held.share * held.looks)} of {held.looks} samples{blind}; "
+        f"mean {amount(held.mean, given)}, farthest {amount(held.farthest, given)}, within the band {first}"
     )
 
 

@@ -28,17 +28,17 @@ def test_the_load_asked_for_was_reached(row, frame):
 def test_the_system_did_not_keep_up(row, frame):
     frames = [frame(1, row([800 * MS] * 5), late=[500 * MS] * 5, in_flight=4, clients=4), frame(2, phase=4, missed=5)]
     assert line(OPEN, *frames) == (
-        "copy: the system was the limit (5 /s passed of 10 /s asked for, 5 missed, up to 4 in flight)"
+        "copy: the system was the bottleneck (5 /s passed of 10 /s asked for, 5 missed, up to 4 in flight)"
     )
 
 
 def test_a_load_that_waits_for_its_starts_misses_nothing_and_may_be_behind_all_the_same(row, frame):
     frames = [frame(1, row([800 * MS] * 5), late=[500 * MS] * 5, in_flight=4, clients=4)]
-    assert line(OPEN, *frames) == "copy: the system was the limit (5 /s passed of 10 /s asked for, up to 4 in flight)"
+    assert line(OPEN, *frames) == "copy: the system was the bottleneck (5 /s passed of 10 /s asked for, up to 4 in flight)"
 
 
 def test_failures_are_not_the_load_asked_for(row, frame):
-    assert "the system was the limit" in line(OPEN, frame(1, row([MS] * 7, failed=3)))
+    assert "the system was the bottleneck" in line(OPEN, frame(1, row([MS] * 7, failed=3)))
 
 
 def test_clients_were_kept_busy(row, frame):
@@ -46,7 +46,7 @@ def test_clients_were_kept_busy(row, frame):
         "copy: 4 clients kept busy: 160 /s at a median of 25 ms; more clients"
     )
     assert line(CLOSED, frame(1, row([25 * MS] * 90, refused=10), clients=4)) == (
-        "copy: the system was the limit: 4 clients, 90 /s at a median of 25 ms, and 10 of 100 did not pass"
+        "copy: the system was the bottleneck: 4 clients, 90 /s at a median of 25 ms, and 10 of 100 did not pass"
     )
     assert line(CLOSED, frame(1, row(failed=1))) == "copy: it cannot be said: nothing passed"
 
@@ -56,7 +56,7 @@ def test_a_load_that_is_steered_asked_for_no_level(row, frame):
     frames = [frame(1, row([20 * MS] * 10), clients=2)]
     assert line(OPEN | hold, *frames) == "copy: the rate followed what poll.queued asked for (10 /s passed)"
     late = [frame(1, row([800 * MS] * 5), in_flight=4, clients=4), frame(2, phase=4, missed=5)]
-    assert line(OPEN | hold, *late) == "copy: the system was the limit (5 /s passed, 5 missed, up to 4 in flight)"
+    assert line(OPEN | hold, *late) == "copy: the system was the bottleneck (5 /s passed, 5 missed, up to 4 in flight)"
     hold["hold"] = {"metric": "p90(copy.response)", "by": "clients"}
     assert line(CLOSED | hold, *frames) == (
         "copy: the clients followed what p90(copy.response) asked for (10 /s at a median of 20 ms)"
@@ -142,7 +142,7 @@ def test_t03_lateness_is_held_against_what_users_saw_not_what_survived(row, fram
     many = [frame(n, row([MS] * 4, failed=6), late=[3 * MS] * 10, clients=2) for n in range(1, 6)]
     (found,) = limits([CaseData(case_of(CLOSED), many, None)])
     assert not found.generator
-    assert "the system was the limit" in found.words
+    assert "the system was the bottleneck" in found.words
 
 
 def test_t03_a_tail_of_late_starts_is_told_and_is_no_bottleneck(row, frame):

@@ -37,8 +37,8 @@ def test_the_share_is_that_of_the_looks_after_settling() -> None:
     assert found.mean == pytest.approx(108.75)
     assert found.reached == 3 * SECOND
     assert held_words(found) == (
-        "q.waiting was between 90 and 110 at 75.0 % of 4 samples, at 1 more nothing could be measured; "
-        "mean 108.8, farthest 125, in the band first after 3 s"
+        "q.waiting was between 90 and 110 in 3 of 4 samples (1 more could not be measured); "
+        "mean 108.8, farthest 125, within the band first after 3 s"
     )
 
 

@@ -59,7 +59,7 @@ def words_of(held: HeldLevel) -> str:
     """Return how well it was held in one sentence."""
     if held.share is None:
         return "Nothing was measured after the time to settle."
-    return f"In the band at {held.share * 100:.1f} % of {held.looks} looks after the time to settle."
+    return f"Within the band in {round(held.share * held.looks)} of {held.looks} samples after the time to settle."
 
 
 def _edges(held: HeldLevel) -> list[tuple[str, float]]:
