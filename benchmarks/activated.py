@@ -18,7 +18,7 @@ FIRST = 3
 
 
 def main() -> None:
-    """Bind, tell the port, become the server."""
+    """Bind, print the port, become the server."""
     file, program, *arguments = sys.argv[1:]
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listening.getsockname()[1]

@@ -131,7 +131,7 @@ def share_of(outcomes: Floats) -> tuple[float, Interval]:
 
 
 def rate_of(ends: Floats, length: float) -> tuple[float, Interval | None]:
-    """Return the rate, with its interval; None for too few to tell."""
+    """Return the rate, with its interval; None where there are too few."""
     number = max(1, min(MOST_BLOCKS, len(ends)))
     counts = np.bincount(np.minimum((ends / length * number).astype(int), number - 1), minlength=number).astype(float)
     found = correlated.dependence(Blocks(counts, counts, counts, counts, counts, {}, number))
@@ -157,7 +157,7 @@ def main() -> None:
 def _row(name: str, truth: float, found: list[Interval], runs: int) -> None:
     held = np.mean([each.low <= truth <= each.high for each in found])
     low, high = np.median([each.low for each in found]), np.median([each.high for each in found])
-    told = "" if len(found) == runs else f" (told in {len(found) / runs:.0%})"
+    told = "" if len(found) == runs else f" (given in {len(found) / runs:.0%})"
     print(f"| {name} | {truth:g} | {held:.1%}{told} | {low:.3g} to {high:.3g} |", flush=True)
 
 

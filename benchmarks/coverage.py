@@ -105,7 +105,7 @@ class Tally:
     asked: int = 0
 
     def add(self, interval: Interval | None, truth: float) -> None:
-        """Count one interval; None: too few to tell."""
+        """Count one interval; None: too few values."""
         self.asked += 1
         if interval is not None:
             self.told += 1
@@ -113,7 +113,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """Of those told."""
+        """Of those that were given."""
         return self.held / self.told if self.told else math.nan
 
 

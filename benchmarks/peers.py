@@ -21,7 +21,7 @@ class Peer:
 
     name: str
     version: tuple[str, ...]
-    """Arguments that make it tell its version."""
+    """Arguments that make it print its version."""
     get: str
     """How to get it."""
 

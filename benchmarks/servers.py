@@ -51,7 +51,7 @@ class Server:
             text = answer.read().decode()
         found = re.search(r"^ (\d+) (\d+) (\d+)", text, re.MULTILINE)
         if not found:
-            raise Trouble(f"nginx tells {text!r}; expected its counts (is its stub_status module there?)")
+            raise Trouble(f"nginx answers {text!r}; expected its counts (is its stub_status module there?)")
         return int(found.group(3))
 
 

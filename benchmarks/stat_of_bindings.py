@@ -19,7 +19,7 @@ from XRootD import client
 
 
 class Session:
-    """One session, told apart by its user name."""
+    """One session, known by its user name."""
 
     over = threading.Event()
     left = threading.Semaphore(0)

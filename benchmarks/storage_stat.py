@@ -51,7 +51,7 @@ def by_bindings(url: str, sessions: int) -> list[str]:
 
 
 def once(command: list[str]) -> dict[str, Any]:
-    """Run it on the generator's core; return what it told. A stat that failed ends the benchmark."""
+    """Run it on the generator's core; return what it printed. A stat that failed ends the benchmark."""
     words = meter.pinned(meter.GENERATOR_CORE, command)
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     try:

@@ -1,8 +1,9 @@
 """One file of 1 GiB read over one connection, from memory on this machine: bytes per second and CPU time.
 
 Each run makes a connection of its own and reads the file once; nobody writes it anywhere or compares it with anything.
-curl tells its own time, connecting included; xrdcp reads plainly (XRD_CPUSEPGWRTRD=0), and its time for a file of 1 KiB
-is taken off, as what it needs to start. The time of pileup is that of the operation in its record, connecting included.
+curl reports its own time, connecting included; xrdcp reads plainly (XRD_CPUSEPGWRTRD=0), and its time for a file of
+1 KiB is taken off, as what it needs to start. The time of pileup is that of the operation in its record, connecting
+included.
 """
 
 from __future__ import annotations

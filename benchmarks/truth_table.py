@@ -1,4 +1,4 @@
-"""Write the table of truth against told into docs/truth.md: `python benchmarks/truth_table.py [--only GROUP ...]`.
+"""Write the table of truth and reported values into docs/truth.md: `python benchmarks/truth_table.py [--only GROUP ...]`.
 
 Every condition of tests/truth/ is pressed, as its tests do, by servers of their own that keep logs. A cell has what the
 log says and what pileup reports; a figure that does not agree, by the tolerances of the tests, is bold, and the exit
@@ -100,7 +100,7 @@ def others(runs: Mapping[str, Pressed]) -> Iterator[tuple[str, list[Line]]]:
 
 
 def cell(line: Line | None) -> str:
-    """Return truth and told."""
+    """Return the truth and what pileup reports."""
     if line is None:
         return ""
     text = line.truth if line.truth == line.told else f"{line.truth} / {line.told}"

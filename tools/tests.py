@@ -30,7 +30,7 @@ def failed() -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run, try again, tell; return an exit code."""
+    """Run, try again, report; return an exit code."""
     if not arguments or arguments[0].startswith("-"):
         print(__doc__)
         return 2

@@ -333,7 +333,7 @@ impl<S: Duplex> Wire<S> {
             out.at += of_head;
             out.piece = out.piece.slice(written - of_head..);
         }
-        // TLS keeps what it has encrypted until it is told; plain TCP has nothing to do here
+        // TLS keeps what it has encrypted until it is flushed; plain TCP has nothing to do here
         let flushed = self.stream.poll_flush(context);
         self.outgoing.held = flushed.is_pending();
         if let Poll::Ready(Err(cause)) = flushed

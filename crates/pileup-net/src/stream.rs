@@ -63,7 +63,7 @@ impl Stream {
         })
     }
 
-    /// Bring out what is still kept back: TLS keeps what it has encrypted until it is told.
+    /// Bring out what is still kept back: TLS keeps what it has encrypted until it is flushed.
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         with_stream!(self, stream => stream.poll_flush(context))
     }
@@ -114,7 +114,7 @@ impl Stream {
     }
 
     /// Bytes that were written and that the other end has not acknowledged (SIOCOUTQ), encrypted as they are: what its machine has not
-    /// acknowledged before it closed the connection cannot have been read there. 0 where the system does not tell.
+    /// acknowledged before it closed the connection cannot have been read there. 0 where the system does not say.
     #[must_use]
     pub fn unacknowledged(&self) -> u64 {
         let tcp = match self {

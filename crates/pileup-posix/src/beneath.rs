@@ -255,7 +255,7 @@ fn status(folder: RawFd, name: &CStr, flags: i32) -> io::Result<libc::stat> {
 fn entries(stream: *mut libc::DIR) -> io::Result<u64> {
     let mut count = 0;
     loop {
-        // SAFETY: the stream is open; errno tells an end from an error; a name ends in a zero.
+        // SAFETY: the stream is open; errno distinguishes an end from an error; a name ends in a zero.
         let name = unsafe {
             *libc::__errno_location() = 0;
             let entry = libc::readdir(stream);

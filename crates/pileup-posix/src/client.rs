@@ -341,7 +341,7 @@ fn expected_length(call: &Call<'_>, range: Range) -> Option<u64> {
     Some(range.length.unwrap_or(rest).min(rest))
 }
 
-/// Tell the system how the file will be read: with `read_ahead` it reads ahead only what it is asked to.
+/// Advise the system how the file will be read: with `read_ahead` it reads ahead only what it is asked to.
 fn advise(file: &File, step: &Step) {
     if step.read_ahead.is_some() {
         // SAFETY: the file is open, and the advice changes nothing that a program can see.

@@ -91,7 +91,7 @@ pub(crate) fn start(path: &Path) -> io::Result<(Sender<Vec<u8>>, Writer)> {
 fn write_all(file: &mut File, lines: &Receiver<Vec<u8>>) -> io::Result<()> {
     let mut result = Ok(());
     for block in lines {
-        // After the first error the rest is thrown away: memory must not grow. The error is told at the end.
+        // After the first error the rest is thrown away: memory must not grow. The error is reported at the end.
         if result.is_ok() {
             result = file.write_all(&block);
         }
@@ -122,7 +122,7 @@ impl Log {
     pub(crate) fn flush(&self) {
         let gathered = std::mem::take(&mut *self.gathered.borrow_mut());
         if let (Some(writer), false) = (&self.writer, gathered.is_empty()) {
-            // Fails only when the thread is gone; its error is told at the end.
+            // Fails only when the thread is gone; its error is reported at the end.
             let _ = writer.send(gathered);
         }
     }

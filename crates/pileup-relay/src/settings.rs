@@ -1,4 +1,4 @@
-//! What a relay is told: JSON, checked before anything starts.
+//! The settings of a relay: JSON, checked before anything starts.
 
 use serde::Deserialize;
 

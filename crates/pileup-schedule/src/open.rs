@@ -106,7 +106,7 @@ impl Schedule {
         self.starts.as_ref().and_then(Starts::unreadable)
     }
 
-    /// How many arrivals come from the next one up to `last` (ns after the start, included) and are measured. They are not told of any more.
+    /// How many arrivals come from the next one up to `last` (ns after the start, included) and are measured. They are not given again.
     pub fn measured_until(&mut self, last: u64) -> u64 {
         let known = self.starts.is_some();
         if !known && self.load.arrivals == Arrivals::Constant {
@@ -152,7 +152,7 @@ impl Schedule {
     }
 
     /// From `time` on (ns after the start) iterations are due at another rate: the integral of the rate goes on without a jump.
-    /// What was before `now` is not told of again.
+    /// What was before `now` is not given again.
     pub fn set_level(&mut self, time: u64, rate: f64, now: u64) {
         self.rate.set(time, rate, now);
         self.pending = None;

@@ -12,7 +12,7 @@ pub(crate) const SIZE: usize = 8;
 /// Starts read at once.
 const CHUNK: u64 = 4096;
 
-/// The starts of a record, as a load is told of them.
+/// The starts of a record, as a load gets them.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {

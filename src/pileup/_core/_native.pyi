@@ -176,9 +176,9 @@ class Press:
         Before the first iteration ends; its object, first byte, bytes and calls stand in the row of the iteration.
         """
     def judge_by(self, judge: Callable[[BaseException], tuple[int, str]]) -> None:
-        """Have outcome and message of operations whose block raises told by this, which raises nothing itself.
+        """Have this decide outcome and message of operations whose block raises; it raises nothing itself.
 
-        The first one told counts; without any it is `pileup.plugin.verdict.verdict_on`.
+        The first one given counts; without any it is `pileup.plugin.verdict.verdict_on`.
         """
     def early(self) -> list[int]:
         """Numbers of the clients that are to be set up before the load begins."""

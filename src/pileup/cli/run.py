@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_TOLD = 5
-"""Things that a run has left which are told one by one."""
+"""Things that a run has left which are named one by one."""
 
 
 @click.command(

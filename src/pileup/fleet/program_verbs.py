@@ -143,7 +143,7 @@ class Verbs:
             self._note(act, value)
 
     def _read_all(self, act: Act, turn: int, there: int | None) -> int:
-        """Read what the step wants of an object of `there` bytes (None: not told); return its Adler-32 where wanted."""
+        """Read what the step wants of an object of `there` bytes (None: unknown); return its Adler-32 where wanted."""
         size = self._steps.size(act.index, act.number)
         known = size if act.step.verify else None
         if there is not None:

@@ -13,7 +13,7 @@ from pileup.model.suite_part import Part
 SETTINGS = "PILEUP_PRACTICE_SETTINGS"
 """Variable with all settings as one mapping: a token among them is not for the list of processes."""
 CLIENT, SECRET = "pileup", "open-sesame"
-"""The client that a practice token issuer knows unless it is told others: for practice, and no secret."""
+"""The client that a practice token issuer knows unless the settings name others: for practice, and no secret."""
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z]{1,20}$")]
 
 

@@ -32,7 +32,7 @@ def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:
         for name in origin.foreign(folder.path, folder.nonce):
             yield name, "it is a table of another run"
     except DamagedRecord:
-        pass  # told above
+        pass  # reported above
     for name in LINES:
         path = folder.path / name
         if path.exists():

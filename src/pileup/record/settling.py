@@ -2,7 +2,7 @@
 
 By the key: of the operations of clients with the same key that go on at that time the nearest one (by their middles) is
 the parent, with its case and phase; none is where two are as near. Else by time and target: the case on that target
-that was under way when it began. Where several were, and no key tells, it belongs to the first of them and has the
+that was under way when it began. Where several were, and no key decides, it belongs to the first of them and has the
 label `shared=yes`: it is not known to which of them it belongs. An operation that began while no such case was under
 way has no case.
 """

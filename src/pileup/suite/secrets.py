@@ -131,7 +131,7 @@ def known_secret_options(tree: Mapping, folder: Folder) -> frozenset[str]:
     """Return the same of a suite that need not be valid: what cannot be loaded adds the names of all that is secret."""
     try:
         return secret_options(tree, folder) | OF_ANY
-    except Exception:  # told where the plug-in is checked
+    except Exception:  # reported where the plug-in is checked
         return OF_ANY
 
 

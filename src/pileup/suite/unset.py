@@ -48,7 +48,7 @@ def _own(node: Mapping, folder: Path) -> set[str]:
     given = {name: node.entries.get(name) for name in ("settings", "options")}
     maps = {name: each if isinstance(each, Mapping) else Mapping({}, node.at) for name, each in given.items()}
     kind, own = node.entries.get("kind"), set(maps["settings"].entries)
-    with suppress(Exception):  # told where its kind is checked
+    with suppress(Exception):  # reported where its kind is checked
         text = kind.text if isinstance(kind, Scalar) else ""
         own |= set(instances.class_of_target(text, folder).settings_of(plain(maps["options"])))
     return own

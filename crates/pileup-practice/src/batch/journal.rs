@@ -142,7 +142,7 @@ impl Journal {
     pub(crate) fn flush(&mut self) {
         if let (Some(file), false) = (&mut self.file, self.gathered.is_empty()) {
             if let Err(error) = file.write_all(&self.gathered) {
-                self.broken.get_or_insert(error); // told at the end: what is served goes on
+                self.broken.get_or_insert(error); // reported at the end: what is served goes on
             }
             self.gathered.clear();
             self.gathered.shrink_to(1 << 20);

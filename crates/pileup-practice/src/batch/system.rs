@@ -1,4 +1,4 @@
-//! The batch system itself: a queue, slots, a scheduler that begins jobs at its cycles. It has no clock: whoever asks tells the time, and
+//! The batch system itself: a queue, slots, a scheduler that begins jobs at its cycles. It has no clock: whoever asks gives the time, and
 //! everything that was due by then has happened at exactly its own time.
 
 use std::cmp::Reverse;

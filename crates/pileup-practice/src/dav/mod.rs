@@ -36,7 +36,7 @@ pub(crate) async fn mkcol(server: &Storage, turn: &Turn, path: &Path, request: &
     }
 }
 
-/// Tell the properties of something, and of what is in it.
+/// Report the properties of something, and of what is in it.
 pub(crate) async fn propfind(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
     let Some(body) = asked(turn, request.body_mut()).await else { return says(413, "the body is too long") };
     let wanted = match asked::wanted(&body) {

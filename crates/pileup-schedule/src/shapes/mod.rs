@@ -40,6 +40,6 @@ shapes! {
     replay: Replay,
     /// Levels one after another, instead of clients or rate, ramp, warm-up and time.
     segments: Segments,
-    /// The highest level it is ever told: then its clients or rate are those of the start and may be changed while it goes on.
+    /// The highest level it is ever given: then its clients or rate are those of the start and may be changed while it goes on.
     steered: Steered,
 }

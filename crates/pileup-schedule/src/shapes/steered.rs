@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::shape::{Shape, wrong};
 use crate::told::{Kind, Told, Wrong, whole};
 
-/// The highest level that the load is ever told.
+/// The highest level that the load is ever given.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 pub struct Steered(pub f64);
 

@@ -18,7 +18,7 @@ RUNNING = f"{HOME}/run/arex.cfg"
 """The configuration as arcconfig-parser has read it, which the daemons take."""
 SUBJECTS = "{short}/subjects"
 SECONDS_TOLD = 10
-"""The daemon waits for a tenth of the seconds that it is told (information_collector.cpp of ARC 6.17)."""
+"""The daemon waits for a tenth of the seconds that it is given (information_collector.cpp of ARC 6.17)."""
 NAMES = (
     'xmlns="http://www.nordugrid.org/schemas/ArcConfig/2007" xmlns:arex="http://www.nordugrid.org/schemas/a-rex/Config"'
 )

@@ -166,9 +166,9 @@ class ArcTarget(BatchTarget):
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
         """Look every claim up, after asking for the names of all jobs that pileup's users have there.
 
-        Of a CE without accounting a job was purged by others that it has told the state of, and has nothing of any
-        more: it keeps the files of a job until somebody takes it out. One that it never told of, or has but no state
-        of, is lost.
+        Of a CE without accounting a job was purged by others that it has reported a state of, and has nothing of any
+        more: it keeps the files of a job until somebody takes it out. One that it never reported, or has without a
+        state, is lost.
         """
         self.jobs.learn(now=True)
         found = super().audit(claims)

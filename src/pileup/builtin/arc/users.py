@@ -27,7 +27,7 @@ ONE = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """What a private computing element tells about itself."""
+    """What a private computing element says about itself."""
 
     accounting: Path
     subjects: Path

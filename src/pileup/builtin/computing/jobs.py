@@ -1,4 +1,4 @@
-"""What the tests of batch systems share: who their users are, what the ledger is told of jobs, what was handed over."""
+"""What the tests of batch systems share: who their users are, what the ledger learns of jobs, what was handed over."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def has_begun(job: Job) -> bool:
 
 
 def tell(ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
-    """Tell the ledger what a system has reported about jobs; return those that were open and have ended now.
+    """Give the ledger what a system has reported about jobs; return those that were open and have ended now.
 
     `queue` ends and `run` begins when a job has begun; `run` (or `queue`) and `job` end when it has ended: at the times
-    that the system tells, now where it reports none.
+    that the system reports, now where it reports none.
     """
     queued: list[Job] = []
     run: list[Job] = []
@@ -134,7 +134,7 @@ def look_up(op: Op, target: BatchTarget, names: Sequence[str]) -> list[Job]:
 def purge_ended(op: Op, target: BatchTarget, ledger: Ledger, jobs: Sequence[Job]) -> int:
     """Take these jobs, which have ended, out of the queue; return how many went.
 
-    Operation `purge`, whose calls are the jobs taken out. The ledger learns that they have ended first: nobody tells
+    Operation `purge`, whose calls are the jobs taken out. The ledger learns that they have ended first: nobody reports
     it later. Only ids of jobs whose names were looked up may be given: an id may have become another's.
     """
     tell(ledger, jobs)

@@ -80,7 +80,7 @@ class ComputingPoll(Test):
         return self.ledger.keys("job")
 
     def _take(self, op: Op, news: Changes) -> None:
-        """Tell the ledger what the system has told."""
+        """Give the ledger what the system has reported."""
         for job in tell(self.ledger, self._known(news.jobs)):
             if self.keep and self.ledger.since(KEPT, job.name) is None:  # a job may have run twice
                 op.begin(KEPT, job.name, job.ended or None)

@@ -31,7 +31,7 @@ class ComputingPurge(Test):
     oldest: Count | None = option(None, ge=1, help="with `others`: at most this many, the oldest ones")
 
     def check(self) -> None:
-        """Refuse to purge the oldest jobs of a system without being told that they may be anybody's."""
+        """Refuse to purge the oldest jobs of a system unless the suite says that they may be anybody's."""
         if self.oldest is not None and not self.others:
             raise ValueError(
                 f"oldest {self.oldest} without `others: true`; expected both, since the oldest may be anybody's, "

@@ -18,7 +18,7 @@ class Route(TypedDict, total=False):
 
 
 class ConnectedTarget(Target):
-    """What all such targets can be told of their connections, and of the servers at the other end."""
+    """What suites can say to all such targets of their connections, and of the servers at the other end."""
 
     relayed: ClassVar[bool] = True
 

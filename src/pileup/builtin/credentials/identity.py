@@ -55,7 +55,7 @@ class Identity:
         return cast(EngineIdentity, {name: value for name, value in given.items() if value not in (None, False)})
 
     def source(self) -> TokenSource:
-        """Return what tells the token of now."""
+        """Return what gives the token of now."""
         return TokenSource(self.token, self.token_file)
 
     def headers(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Certificates of servers: pinned by their fingerprint, not looked at, or told in words when they are not trusted."""
+"""Certificates of servers: pinned by their fingerprint, not looked at, or described when they are not trusted."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pileup.plugin.credentials import Credentials
 def database_of(target: Target, timeout: int) -> Database:
     """Return a connection of its own to the database of a target, not made yet; `timeout` in ns.
 
-    Kinds of targets that have one tell its url by `database_url`; who asks is in their options, and in the
+    Kinds of targets that have one give its url by `database_url`; who asks is in their options, and in the
     `credentials` of kind database.
     Raises PluginError for a target that has none, or does not know where it is.
     """

@@ -26,7 +26,7 @@ class Reply:
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
     count: int
-    """Rows of the answer; of a statement that has none, rows that it changed (-1: the database does not tell)."""
+    """Rows of the answer; of a statement that has none, rows that it changed (-1: the database does not say)."""
 
     @property
     def is_query(self) -> bool:

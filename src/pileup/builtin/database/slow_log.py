@@ -1,7 +1,7 @@
 """MariaDB's and MySQL's log of slow queries: its entries, read as the file grows, and statements without literals.
 
 Format: https://mariadb.com/kb/en/slow-query-log-overview/. An entry is a few lines that begin with `#`, maybe `use …;`
-and `SET …;`, and the statement. The entry tells in whole seconds when the statement began.
+and `SET …;`, and the statement. The entry says in whole seconds when the statement began.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Lines:
 class SlowLog:
     """The log of a server, as it grows. The file may be replaced, or begin again, at any time.
 
-    Queries that ended before `since` (ns since the epoch) are left out, to the second that the log tells; of a long log
+    Queries that ended before `since` (ns since the epoch) are left out, to the second that the log has; of a long log
     only the last 4 MiB are looked at for younger ones.
     """
 

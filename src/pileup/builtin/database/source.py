@@ -22,7 +22,7 @@ DRIVERS = {
     "mysql": "mysql+pymysql",
     "postgresql": "postgresql+psycopg",
 }
-"""Schemes of urls and what SQLAlchemy calls the driver; whether a server is MariaDB or MySQL it tells itself."""
+"""Schemes of urls and what SQLAlchemy calls the driver; whether a server is MariaDB or MySQL it says itself."""
 EXAMPLES = "sqlite:////path/jobs.db, mariadb://user@host/name or postgresql://user@host/name"
 SECRET_WORDS = {"password", "passwd", "pwd", "sslpassword", "ssl_key_password"}
 PLAIN = ("mysql_clear_password", "dialog")

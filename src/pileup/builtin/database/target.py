@@ -84,7 +84,7 @@ class DatabaseTarget(Target):
         self._engines: dict[int, Engine] = {}
         self._lock = threading.Lock()
         if url:
-            with suppress(PileupError):  # told when it is asked; loading the driver is not part of a load
+            with suppress(PileupError):  # reported when it is asked; loading the driver is not part of a load
                 self.session(PROBE_WITHIN)
 
     @classmethod
@@ -107,7 +107,7 @@ class DatabaseTarget(Target):
             try:
                 found[name] = tuple(SqlSetting.model_validate(switch).set_)
             except ValidationError:
-                found[name] = ()  # told where options are checked
+                found[name] = ()  # reported where options are checked
         return found
 
     @property

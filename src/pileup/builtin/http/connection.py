@@ -309,7 +309,7 @@ class Connections:
         return made
 
     def _stranger(self) -> str:
-        """Return whose certificate it is that is not trusted: a second look, which tells the server nothing."""
+        """Return whose certificate it is that is not trusted: a second look, which sends the server nothing."""
         connection = self._made(unverified())
         try:
             connection.connect()

@@ -76,7 +76,7 @@ class Curl(ProgramClient):
         self._redirects = int(settings.get("redirects", 0))
         self._redirects_writes = bool(settings.get("redirect_writes"))
         self._total: int | None = None
-        """Size of the object that is being read, where the last answer has told it."""
+        """Size of the object that is being read, where the last answer has said it."""
         self._always = [*ALWAYS, *_who(settings)]
         if via := settings.get("via"):
             host = f"[{self._where.host}]" if ":" in self._where.host else self._where.host

@@ -132,7 +132,7 @@ class HttpTarget(ConnectedTarget):
         if self.certificate_sha256:
             return "`client: curl` knows no `certificate_sha256`; expected `ca`, or `client: native`"
         if self.headers and self.redirects:
-            return "`client: curl` tells `headers` to hosts it is sent to; expected `redirects: 0` or no headers"
+            return "`client: curl` sends `headers` after redirects, too; expected `redirects: 0` or no headers"
         return Curl.problem(step)
 
     @cached_property

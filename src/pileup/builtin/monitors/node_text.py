@@ -49,7 +49,7 @@ class Memory:
 
 
 def loads(files: Mapping[str, bytes]) -> tuple[float, ...]:
-    """Return the load averages of 1, 5 and 15 minutes; nothing where they are not told. Raises PluginError."""
+    """Return the load averages of 1, 5 and 15 minutes; nothing where they are not there. Raises PluginError."""
     return _parse("loadavg", files, lambda text: tuple(_decimal(word) for word in _first(text.split(), 3)), ())
 
 
@@ -96,7 +96,7 @@ def _memory(text: bytes) -> Memory:
     found = {words[0].rstrip(b":").decode("ascii"): _count(words[1]) * 1024 for words in lines}
     total, free = found["MemTotal"], found["MemFree"]
     guess = free + found.get("Buffers", 0) + found.get("Cached", 0) + found.get("SReclaimable", 0)
-    available = found.get("MemAvailable") or min(guess, total)  # kernels before 3.14 do not tell
+    available = found.get("MemAvailable") or min(guess, total)  # kernels before 3.14 do not say
     if available > total:  # in some containers
         available = free
     return Memory(total, available, found.get("SwapTotal", 0), found.get("SwapFree", 0))

@@ -129,7 +129,7 @@ def shared(proc: Proc) -> Processes:
 
 
 def full_name(seen: ProcessRow, words: Sequence[str]) -> str:
-    """Return the name of a program in full, as far as the words of its command line tell it."""
+    """Return the name of a program in full, as far as the words of its command line show it."""
     longer = os.path.basename(words[0]) if words else ""  # noqa: PTH119  not a path: a word
     return longer if len(seen.name) >= LONGEST_NAME and longer.startswith(seen.name) else seen.name
 

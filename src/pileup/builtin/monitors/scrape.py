@@ -25,7 +25,7 @@ COUNTER = re.compile(r"^#[ \t]+TYPE[ \t]+(\S+)[ \t]+counter[ \t]*$", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One line of a page: `kind` is counter, gauge, histogram, summary, unknown, …; `unit` as OpenMetrics tells it."""
+    """One line of a page: `kind` is counter, gauge, histogram, summary, unknown, …; `unit` as OpenMetrics names it."""
 
     name: str
     labels: dict[str, str]
@@ -114,7 +114,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: a token goes where the suite says and nowhere else."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Leave the answer as it is, which makes it an error that tells its number."""
+        """Leave the answer as it is, which makes it an error with its number."""
 
 
 def numbers_of(page: Page) -> Iterator[Number]:

@@ -54,7 +54,7 @@ class Commands:
         return _text(output), _text(error), process.returncode
 
     def submit(self, words: Sequence[str], script: str, more: Mapping[str, str]) -> str:
-        """Run sbatch; return the id that it tells.
+        """Run sbatch; return the id that it prints.
 
         At the limit of jobs it does not end: it says so and asks again after a second, for two minutes. It is ended as
         soon as it says so, between two requests, so that the job is refused for sure. Raises Refused, Failed, and
@@ -81,7 +81,7 @@ class Commands:
         self, words: Sequence[str], stdin: bool, more: Mapping[str, str] | None = None
     ) -> subprocess.Popen[bytes]:
         known = pwd.getpwnam(self.user) if self.user else None
-        ours = handed_on() if known else os.environ  # another user's process is not told what is ours
+        ours = handed_on() if known else os.environ  # another user's process does not get what is ours
         try:
             return subprocess.Popen(
                 list(words),
@@ -141,7 +141,7 @@ def _last(error: str) -> str:
 
 
 def token_of(output: str, error: str, code: int | None) -> tuple[str, dict[str, object]]:
-    """Return the token that `scontrol token` has told, and what it says. Raises Refused; Ambiguous for no answer."""
+    """Return the token that `scontrol token` has printed, and what it says. Raises Refused; Ambiguous for no answer."""
     if code is None:
         raise Ambiguous("scontrol token did not end in time")
     for line in output.splitlines():

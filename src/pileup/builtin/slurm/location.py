@@ -1,4 +1,4 @@
-"""Where a Slurm is and how one comes in: one that pileup launched tells it by a file beside its socket."""
+"""Where a Slurm is and how one comes in: one that pileup launched says it in a file beside its socket."""
 
 from __future__ import annotations
 

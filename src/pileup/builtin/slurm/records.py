@@ -78,7 +78,7 @@ class DatabaseRecords:
         moment, number, low, next_low, swept = (int(part) for part in (cursor or "0/0/0/0/0").split("/"))
         if not number:  # the first page of a look: what is open now was open before, whatever comes meanwhile
             low, next_low = next_low, self._oldest_open()
-        rows = self._ask(  # numbers alone, and a name that the database has told
+        rows = self._ask(  # numbers alone, and a name that the database has given
             f"select mod_time, job_db_inx, {COLUMNS} from {self._table()} where job_db_inx >= {low} "  # noqa: S608
             f"and (time_start > 0 or time_end > 0) "  # one that was cancelled while it waited has never begun
             f"and (mod_time > {moment} or (mod_time = {moment} and job_db_inx > {number})) "
@@ -148,7 +148,7 @@ class DatabaseRecords:
 
 
 class CompletionRecords:
-    """The completion log (jobcomp/filetxt): a line for each job that has ended. What runs the controller tells."""
+    """The completion log (jobcomp/filetxt): a line for each job that has ended. What runs the controller reports."""
 
     def __init__(self, path: str, running: Queue, every: float = LOOK) -> None:
         self._path = Path(path)

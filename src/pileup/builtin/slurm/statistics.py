@@ -1,4 +1,4 @@
-"""What Slurm's controller counts of itself and of its scheduler, as REST (GET diag) or sdiag tells it.
+"""What Slurm's controller counts of itself and of its scheduler, as REST (GET diag) or sdiag reports it.
 
 Times are microseconds there. Counters begin again when the controller starts, at midnight, and when somebody says so
 (sdiag --reset).

@@ -87,7 +87,7 @@ def verdict_of(answer: Answer, what: str) -> Ambiguous | Failed | Refused:
 
 
 def number_of(value: Any) -> int | None:
-    """Return a number as any version tells it; None for one that is not set, infinite, or no number."""
+    """Return a number as any version reports it; None for one that is not set, infinite, or no number."""
     if isinstance(value, dict):
         value = value.get("number") if value.get("set") and not value.get("infinite") else None
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -120,7 +120,7 @@ class Greeting(TypedDict, total=False):
 
 
 def release_of(told: Greeting) -> str:
-    """Return the release of Slurm that an answer tells, empty when it reports none."""
+    """Return the release of Slurm that an answer names, empty when it names none."""
     meta = told.get("meta") or {}
     return str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", ""))
 

@@ -41,7 +41,7 @@ NUMBERS = (
 )
 """States by their numbers in the database (slurm.h, enum job_states)."""
 NOWHERE = frozenset({"", "(null)", "None assigned"})
-"""Nodes of a job that has never begun: its start is told as its end."""
+"""Nodes of a job that has never begun: its start is reported as its end."""
 COMPLETION = re.compile(
     r"JobId=(?P<id>\d+)\S* UserId=(?P<user>[^(]*)\(\d+\) GroupId=[^(]*\(\d+\) Name=(?P<name>.*) "
     r"JobState=(?P<state>\S+) Partition=.* StartTime=(?P<start>\S+) EndTime=(?P<end>\S+) NodeList=(?P<nodes>\S+) .*"

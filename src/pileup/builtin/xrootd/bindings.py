@@ -32,7 +32,7 @@ LONGEST_PIECE = 2097136
 NO_ANSWER = EXPIRED | BROKEN
 UNASKED = {"RequestTimeout": 2}
 """Seconds that the library may take to close, when pileup ends, files of servers that do not answer any more; every
-other request is told its own timeout."""
+other request gets its own timeout."""
 LONGEST_TIMEOUT = 0xFFFF
 """Seconds."""
 MOST_PIECES = 1024
@@ -126,7 +126,7 @@ class XrootdBindings(ProgramClient):
         return int(found.size)
 
     def list(self, call: Call) -> int:
-        """Return how many entries a folder has; the server tells the attributes of each."""
+        """Return how many entries a folder has; the server sends the attributes of each."""
         found = self._call(call, self._system.dirlist, self._path(call.key), self._flags.DirListFlags.STAT)
         return len(found.dirlist)
 

@@ -33,7 +33,7 @@ DAY = 86_400 - 60
 TEN_YEARS = 10 * 365 * 86_400
 GRACE = 10 * 10**9
 CHECKSUMS = 64
-"""Checksums that it makes at the same time; who asks when three times as many wait is told to come again later."""
+"""Checksums that it makes at the same time; who asks when three times as many wait is asked to come again later."""
 # A report, to nobody, makes it add up what its connections have moved so far: else that counts when they are closed.
 COMMON = f"""
 all.export {EXPORT}

@@ -212,7 +212,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             self.sessions.close()
         if not there.folder:
             raise TargetError(f"{self.url} is a file", "the url of a folder", "correct the url")
-        return f"XRootD {version}" if version else "a server that does not tell its version"
+        return f"XRootD {version}" if version else "a server that does not report its version"
 
     def _unreached(self, problem: Failed | Ambiguous, reached: bool) -> TargetError:
         """Return what to raise where the folder could not be looked at; `reached`: the server has let us in."""

@@ -50,7 +50,7 @@ MEANING: dict[ProblemCode, tuple[str, str]] = {
         "name: copy files                  # wrong\nname: copy-files",
     ),
     ProblemCode.DUPLICATE_NAME: (
-        "Two tests, monitors, criteria or faults have the same name. Checks could not tell them apart.",
+        "Two tests, monitors, criteria or faults have the same name. Checks could not distinguish them.",
         "",
     ),
     ProblemCode.UNKNOWN_NAME: (

@@ -22,7 +22,7 @@ SEQUENCES = (tuple, list, set, frozenset)
 def sections(model: type[BaseModel], title: str, said: bool = False) -> Iterator[Block]:
     """Yield heading and table of a model and of every model inside it, each once, in the order in which they are met.
 
-    `said`: whether the docstring of the first model is told too.
+    `said`: whether the docstring of the first model is included.
     """
     titles = {model: title, **_titles(model)}
     for number, (each, heading) in enumerate(titles.items()):
@@ -50,7 +50,7 @@ def models_in(annotation: Any, shape: str = "") -> Iterator[tuple[type[BaseModel
     """Yield the models that a type holds, with `[]` for a list of them and `.NAME` for a mapping of names to them."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if annotation is not Law:  # a quantity, told on the page of units
+        if annotation is not Law:  # a quantity, described on the page of units
             yield annotation, shape
     elif origin is typing.Annotated:
         yield from models_in(arguments[0], shape)

@@ -13,7 +13,7 @@ from pileup.model.results import CaseResult, OperationResult
 from pileup.model.units import common_unit, counted, format_count, format_fraction, format_under
 
 LARGE = 0.01
-"""Share that did not pass from which on the figures of what passed are told apart."""
+"""Share that did not pass from which on the figures of what passed are shown apart."""
 SHARES = (0.5, 0.9, 0.99)
 TITLES = ("Rate", "Mean", "p50", "p90", "p99", "Throughput")
 DIMENSIONS = ("rate", "time", "time", "time", "time", "bandwidth")

@@ -159,7 +159,7 @@ def _shown(found: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def _uneventful(results: RunResults) -> list[CaseResult]:
-    """Return the cases at points of a scan that passed: they are told together, and compared below."""
+    """Return the cases at points of a scan that passed: they are shown together, and compared below."""
     compared = {each.test for each in results.comparisons}
     return [case for case in results.cases if case.test in compared and case.outcome == "passed"]
 

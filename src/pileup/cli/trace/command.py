@@ -75,7 +75,7 @@ def command(
     Sessions go through a relay on this machine: k is counted in the messages that it sees, then checked by the round
     trips that are added: the slope of the time must be k within 2 %.
 
-    Exit codes: 0 the slope is k, 4 it is not, 8 too few sessions tell, 5 no session passes.
+    Exit codes: 0 the slope is k, 4 it is not, 8 too few sessions to decide, 5 no session passes.
     """
     from pileup.cli.one_line import credentials
     from pileup.cli.trace.text import as_data, print_trace

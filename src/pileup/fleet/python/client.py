@@ -203,7 +203,7 @@ class PythonExecutor:
         return self.press.early() if self.desk.order.load.open else []
 
     def name(self, test: Test | None) -> None:
-        """Tell the engine what the only operation of a test is called. The load has begun then."""
+        """Give the engine the name of the only operation of a test. The load has begun then."""
         if isinstance(test, ProgramTest) and test.single:
             self.press.name_single(test.single)
 

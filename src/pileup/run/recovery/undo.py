@@ -37,7 +37,7 @@ def mend(
 
     Reach.OWN: servers are ended, paused ones continued, folders for temporary files removed, and nothing of the suite
     is executed. Reach.SETTINGS: settings are restored, too. Reach.ALL: also what its tests have made on the targets is
-    removed, unless the suite keeps it. `given` are values of the suite that the record hides; `tell` is told what of
+    removed, unless the suite keeps it. `given` are values of the suite that the record hides; `tell` gets what of
     the suite is executed, before it is. Whoever calls sees to it that the run's pileup is gone. What is done is closed
     in the journal, so that a second call does nothing; what could not be done stays open.
 

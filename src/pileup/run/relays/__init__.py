@@ -1,1 +1,1 @@
-"""Relays before targets: started and ended like servers, told of another path while they run."""
+"""Relays before targets: started and ended like servers, given another path while they run."""

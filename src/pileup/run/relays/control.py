@@ -1,4 +1,4 @@
-"""How a relay in a process of its own is asked and told: one line of JSON each way over a unix socket."""
+"""How a relay in a process of its own is asked and changed: one line of JSON each way over a unix socket."""
 
 from __future__ import annotations
 

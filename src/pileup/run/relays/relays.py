@@ -45,7 +45,7 @@ class Relays:
         return address
 
     def remark(self, target: str, path: Distance) -> str:
-        """Return what users must be told of a target behind a relay."""
+        """Return what users must know of a target behind a relay."""
         whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(path.round_trip)} to a round trip"
         return f"reached through {whose}; {NOT_SHOWN}"
 

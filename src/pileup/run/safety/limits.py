@@ -36,7 +36,7 @@ class LimitCheck:
         return None if limit is None else max(0, limit - self._operations)
 
     def take(self, frame: Frame) -> None:
-        """Count what a frame tells; from any thread."""
+        """Count what a frame reports; from any thread."""
         found = counted([frame], lambda row: row.iteration)
         iterations = found.get(True, Counters())
         with self._lock:

@@ -30,7 +30,7 @@ START = 19
 
 @cache
 def boot() -> str:
-    """Return what names this boot of the machine; empty where the kernel does not tell."""
+    """Return what names this boot of the machine; empty where the kernel does not say."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
@@ -38,7 +38,7 @@ def boot() -> str:
 
 @cache
 def namespace() -> int:
-    """Return what names the pid namespace: a container has its own numbers. 0 where the kernel does not tell."""
+    """Return what names the pid namespace: a container has its own numbers. 0 where the kernel does not say."""
     with suppress(OSError):
         return Path("/proc/self/ns/pid").stat().st_ino
     return 0

@@ -1,7 +1,7 @@
 """Tests that must give equal answers: whether they did at every point and repeat, and how long each takes.
 
-A test tells digests of its answers as samples (`model/answers.py`). The times of the tests of a group are compared with
-those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
+A test reports digests of its answers as samples (`model/answers.py`). The times of the tests of a group are compared
+with those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
 (`stats/intervals/paired.py`); with one as the ratio of two independent means, whose interval is that of a difference of
 logarithms (the delta method).
 """
@@ -28,7 +28,7 @@ MOST_TOLD = 3
 
 
 def split(series: Sequence[MetricSeries]) -> tuple[list[MetricSeries], list[MetricSeries]]:
-    """Return what tests told of their answers, and all other samples."""
+    """Return what tests reported of their answers, and all other samples."""
     answers = [each for each in series if each.metric == ANSWER]
     return answers, [each for each in series if each.metric != ANSWER]
 

@@ -54,7 +54,7 @@ def windows(
 
 
 class _Rows:
-    """The first and the last of the measured iterations: the rows are looked at only where frames do not tell."""
+    """The first and the last of the measured iterations: the rows are looked at only where frames do not say it."""
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
         self._connection = connection
@@ -89,7 +89,7 @@ def _told(case: CaseEntry, frames: Sequence[Frame], rows: _Rows) -> Window | Non
 
 
 def going_on(newest: Iterable[Frame], spans: Sequence[tuple[int, int]]) -> Window | None:
-    """Return the measured time of a case up to now, by the newest frame of each place; None where none tells it.
+    """Return the measured time of a case up to now, by the newest frame of each place; None where none says it.
 
     `spans` are those of its entry in run.json: what is measured of several levels.
     """

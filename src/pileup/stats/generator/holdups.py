@@ -202,7 +202,7 @@ def _caught_up_by(stop: Stretch) -> int:
 
 
 def _caught_up(frame: Frame, stops: Iterable[Stretch]) -> bool:
-    """Return whether a stop reaches into a second: it is told, with what was late for it, and not the whole second."""
+    """Return whether a stop reaches into a second: it is named, with what was late for it, not the whole second."""
     begin = frame.time - frame.nanoseconds
     return any(each.place == frame.place and begin < _caught_up_by(each) and frame.time > each.begin for each in stops)
 

@@ -45,7 +45,7 @@ COARSER = 8
 """Blocks that are looked at as one, too, if there are enough such."""
 FEWEST_COARSE = 100
 FEWEST_EVENTS = 60
-"""Fewer events than this do not tell how their number varies."""
+"""Fewer events than this do not show how their number varies."""
 FEWEST_BATCHES = 8
 """Batches below which nothing is said of their skewness."""
 STEPS = 1 / 6
@@ -103,7 +103,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Inflation:
-    """How many values that depend on each other tell as much of a quantile as one that does not, at least 1."""
+    """How many values that depend on each other say as much of a quantile as one that does not, at least 1."""
 
     factor: float = 1.0
     careful: float = 1.0
@@ -278,8 +278,8 @@ def amount_interval(value: float, half: float) -> Interval:
 def ranks(share: float, n: int, known: Inflation = NO_INFLATION) -> tuple[int, int] | None:
     """Return the ranks (1 is the smallest) of the two of `n` values that enclose a quantile.
 
-    None where so many values may be too few to tell. Close to that they are taken to depend more on each other than
-    they seem to, up to twice as much: those who are told there are those with luck.
+    None where so many values may be too few. Close to that they are taken to depend more on each other than
+    they seem to, up to twice as much: those that get an interval there are those with luck.
     """
     fewest = math.ceil(math.log(TAIL) / math.log(max(share, 1 - share)))
     edge = known.careful * fewest / n if n else 2.0

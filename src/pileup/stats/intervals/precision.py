@@ -23,7 +23,7 @@ Point = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Half of the 95 % interval of the mean over `n` repeats, as a share of that mean; infinite when nothing tells."""
+    """Half of the 95 % interval of the mean over `n` repeats, as a share of that mean; infinite where unknown."""
 
     half: float
     n: int

@@ -4,7 +4,7 @@ Where bursts are shown, the interval is that of an alternating renewal process: 
 random length. The odds of a share are then the ratio of two sums of as many lengths as there were turns, and follow the
 F law, with twice the number of turns for each of its two degrees of freedom (exponential lengths: R. E. Barlow,
 F. Proschan, Statistical Theory of Reliability, 1975). The effective number of turns follows from the variance of the
-share (D. R. Cox, Renewal Theory, 1962, 7.3), as its neighbours tell it: single outcomes count as many turns as there
+share (D. R. Cox, Renewal Theory, 1962, 7.3), as its neighbours show it: single outcomes count as many turns as there
 are of the rarer kind, twice over. There has been one turn at least, so even one burst gives bounds: a factor of 39.
 
 Where no bursts are shown it is Wilson's (JASA 22 (1927) 209). Where nothing of a kind was seen, there is nothing to
@@ -29,7 +29,7 @@ MANY = 200
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """How outcomes of a kind come: `factor` that come together tell as much as a single one (at least 1)."""
+    """How outcomes of a kind come: `factor` that come together say as much as a single one (at least 1)."""
 
     factor: float = 1.0
     shown: bool = False

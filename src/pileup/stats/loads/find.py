@@ -129,5 +129,5 @@ def _measured_words(found: FoundLevel) -> str:
     if last.passed:
         return f"measured at {level}, where it holds{before}"
     if last.passed is None:
-        return f"measured at {level}, which cannot tell whether it holds there ({last.why})"
+        return f"measured at {level}, which does not show whether it holds there ({last.why})"
     return f"not confirmed: measured at {level} it does not hold ({last.why})"

@@ -48,7 +48,7 @@ class Steady:
 
 
 def steady(values: Sequence[float]) -> Steady | None:
-    """Return where a series becomes steady; None for one that is too short to tell."""
+    """Return where a series becomes steady; None for one that is too short."""
     if len(values) < LEAST:
         return None
     number = len(values) // BATCH

@@ -34,7 +34,7 @@ LATE_LEAST = 5 * 10**6
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The outcome: `passed` is None when too little was done to tell."""
+    """The outcome: `passed` is None when too little was done to decide."""
 
     values: tuple[float | None, ...]
     """The figure of each condition, in its base unit; None where there is none, or where it is censored."""

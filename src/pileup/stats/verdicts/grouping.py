@@ -46,7 +46,7 @@ def groups(cases: Sequence[CaseData], points: Sequence[Point]) -> list[Group]:
 def of_samples(group: Group, selected: Selected) -> list[Span] | None:
     """Return the times whose samples count at a point, or in the run as a whole; None: any time.
 
-    For a monitor that is from the first measured time to the last. What a load that is held tells at its looks counts
+    For a monitor that is from the first measured time to the last. What a load that is held reports at its looks counts
     in its own measured time alone, after settling: other loads may have been measured long before.
     """
     if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):

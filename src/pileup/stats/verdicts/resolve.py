@@ -112,7 +112,7 @@ def _counted(
 
 
 def _bursts(tallies: list[tuple[Part, Tally]], selected: Selected) -> shares.Bursts:
-    """Return how what is selected comes, over all cases; what was missed has no rows to tell it by."""
+    """Return how what is selected comes, over all cases; what was missed has no rows that show it."""
     if selected.field == "missed":
         return shares.SINGLY
     known = [(tally.ended, part.known(tally)) for part, tally in tallies]

@@ -26,7 +26,7 @@ Visits = Collection[int] | None
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Times to rest, or times waited where they are not `known`, in the order in which they were told; ns."""
+    """Times to rest, or times waited where they are not `known`, in the order in which they were reported; ns."""
 
     values: NDArray[np.float64]
     known: NDArray[np.bool_]

@@ -104,7 +104,7 @@ class BesideRules:
     def _attached(self, spec: TargetSpec) -> bool:
         try:
             return is_attached(spec, self._folder)
-        except Exception:  # told where its kind is checked
+        except Exception:  # reported where its kind is checked
             return True
 
     def _daemons(self, spec: TargetSpec) -> list[str]:

@@ -31,7 +31,7 @@ def _check_name(item: Scalar, draft: Draft, folder: Path, problems: Problems) ->
     test = next((part.spec for part in draft.tests if part.spec.name == item.text), None)
     try:
         silent = test is not None and instances.class_of_test(test.use, folder).native()
-    except PluginError:  # told where the test is checked
+    except PluginError:  # reported where the test is checked
         return
     if silent and test is not None:
         told = f"test {shown(item.text)} ({test.use}) runs in the engine and reports no answers"

@@ -114,7 +114,7 @@ class Plugins:
             self._mistake(cls, problem, node.at)
 
     def _mistake(self, cls: type, problem: Exception, at: Position) -> None:
-        """Tell a plug-in's own mistake with its line."""
+        """Report a plug-in's own mistake with its line."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         told = user_mistake(problem, Path(file)) if file else f"{type(problem).__name__}: {problem}"
         self.problems.add(

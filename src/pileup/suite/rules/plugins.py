@@ -160,7 +160,7 @@ class PluginRules:
         """Whether pileup does not start a target: the names of its daemons are then not known."""
         try:
             return name in self._draft.targets and is_attached(self._draft.targets[name].spec, self._plugins.folder)
-        except Exception:  # told where its kind is checked
+        except Exception:  # reported where its kind is checked
             return True
 
     def _check_attached(self, monitor: BoundPart[MonitorSpec], cls: type[Monitor], target: Scalar) -> None:

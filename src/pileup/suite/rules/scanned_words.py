@@ -65,7 +65,7 @@ def _clients(draft: Draft, plugins: Plugins) -> bool:
     for target in draft.targets.values():
         try:
             cls = instances.class_of_target(target.spec.kind, plugins.folder)
-        except Exception:  # told where its kind is checked
+        except Exception:  # reported where its kind is checked
             return True
         if cls.program_client is not Target.program_client:
             return True
@@ -75,5 +75,5 @@ def _clients(draft: Draft, plugins: Plugins) -> bool:
 def _is_native(test: BoundPart[TestSpec], plugins: Plugins) -> bool:
     try:
         return instances.class_of_test(test.spec.use, plugins.folder).native()
-    except Exception:  # told where the test is checked
+    except Exception:  # reported where the test is checked
         return False

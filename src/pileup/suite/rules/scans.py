@@ -74,7 +74,7 @@ class ScanRules:
         self._axes[name] = axis
         at = self._node.keys.get(name, node.at)
         if axis.kind == "unknown" and not re.match(AXIS_PATTERN, name):
-            return  # told where the schema is checked
+            return  # reported where the schema is checked
         if axis.kind == "unknown":
             self._tell_unknown(axis, at, sorted(tests | targets | {COMMON}), [*variables, PLACES, ENVIRONMENT])
             return
@@ -153,7 +153,7 @@ class ScanRules:
     def _options(self, test: BoundPart[TestSpec]) -> set[str]:
         try:
             return set(declared(instances.class_of_test(test.spec.use, self._plugins.folder)))
-        except Exception:  # told where the test is checked
+        except Exception:  # reported where the test is checked
             return set()
 
     def _check_option(self, axis: Axis, node: Sequence, test: BoundPart[TestSpec] | None) -> None:
@@ -238,7 +238,7 @@ class ScanRules:
         """Return the settings that a kind of target can change by itself, with their values."""
         try:
             return instances.settings_of(spec, self._plugins.folder)
-        except Exception:  # told where the target is checked
+        except Exception:  # reported where the target is checked
             return {}
 
     def _check_launch(self, axis: Axis, node: Sequence, target: BoundPart[TargetSpec]) -> None:
@@ -246,7 +246,7 @@ class ScanRules:
         entries = dict(given.entries) if isinstance(given, Mapping) else {}
         try:
             cls = instances.class_of_target(target.spec.kind, self._plugins.folder)
-        except Exception:  # told where the target is checked
+        except Exception:  # reported where the target is checked
             return
         for item in node.items:
             changed = Mapping({**entries, axis.word: item}, item.at, {axis.word: item.at})

@@ -81,7 +81,7 @@ def test_what_was_measured_may_be_unable_to_tell() -> None:
     told = _found(_info(*KNEE, measured=95.0, measurements=[few]))
     assert told.level == 95
     assert found_words(told).endswith(
-        "; measured at 95 /s, which cannot tell whether it holds there (too few: 9 values)"
+        "; measured at 95 /s, which does not show whether it holds there (too few: 9 values)"
     )
 
 

@@ -1,4 +1,4 @@
-"""The table of cases and what is told about each."""
+"""The table of cases and what the page says about each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OUTPUTS = 1_000_000
 """Characters of all outputs on the page."""
 FEWEST = 5
 LARGE = 0.01
-"""Share that did not pass from which on the figures of what passed are told apart."""
+"""Share that did not pass from which on the figures of what passed are shown apart."""
 TABLE = (0.5, 0.9, 0.99)
 """Quantiles in the table of cases."""
 WORDS = (*OF_DUE[:2], "cancelled", *OF_DUE[2:])
@@ -122,7 +122,7 @@ def rows(results: RunResults) -> list[Row]:
 
 
 def shown(results: RunResults) -> list[CaseResult]:
-    """Return the cases that the page tells about one by one, in their order."""
+    """Return the cases that the page shows one by one, in their order."""
     wanted = sorted(results.cases, key=lambda case: case.outcome == "passed")[:MOST]
     numbers = {case.id for case in wanted}
     return [case for case in results.cases if case.id in numbers]
@@ -143,7 +143,7 @@ def _counts(found: OperationResult) -> dict[str, int]:
 
 
 def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
-    """Return what is told about each case. `outputs` maps paths in the run folder to texts."""
+    """Return what the page says about each case. `outputs` maps paths in the run folder to texts."""
     told = shown(results)
     paths = [path for case in told for path in _written(case) if outputs.get(path)]
     limit = min(OUTPUT, OUTPUTS // max(1, len(paths)))

@@ -96,7 +96,7 @@ def watched(results: RunResults) -> list[MetricTable]:
 
 
 def groups(results: RunResults, drawn: Iterable[Drawings]) -> list[Group]:
-    """Return what is told of each test of a scan, with the drawings that have its heading; nothing without a scan."""
+    """Return what is said of each test of a scan, with the drawings that have its heading; nothing without a scan."""
     made = []
     charts = {each.heading: tuple(each.drawings) for each in drawn}
     tests = tests_of(results)

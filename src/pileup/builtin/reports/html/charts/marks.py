@@ -61,7 +61,7 @@ def drawn(results: RunResults) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """Many events of one kind, told apart from the others."""
+    """Many events of one kind, shown apart from the others."""
 
     summary: str
     rows: tuple[EventRow, ...]

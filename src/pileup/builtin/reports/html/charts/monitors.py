@@ -69,7 +69,7 @@ class Group:
     unit: str
     series: tuple[Series, ...]
     kind: str = ""
-    """What tells it from other groups of the metric: modes of CPU, states of jobs."""
+    """What distinguishes it from other groups of the metric: modes of CPU, states of jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _scope(series: Series) -> str:
 
 
 def _several(group: Group) -> bool:
-    """Whether CPU is that of several processes: of one alone its modes have told all."""
+    """Whether CPU is that of several processes: of one alone its modes have shown all."""
     return len({(each.times, each.values) for each in group.series}) > 1
 
 
@@ -196,7 +196,7 @@ def _title(group: Group) -> str:
 
 
 def _name(series: Series, group: Group) -> str:
-    """Return what tells a series from the others of its chart: the values of its labels, else the metric."""
+    """Return what distinguishes a series from the others of its chart: the values of its labels, else the metric."""
     values = ", ".join(map(_value, series.labels.split(","))) if series.labels else ""
     if group.metric == "load" and series.metric != "load":
         return f"{series.metric[4:]} min"

@@ -15,7 +15,7 @@ from pileup.plugin.units import counted, format_count, format_time
 COLUMNS = 4
 """Columns of a table that a sentence speaks of, at most."""
 TIMES = 3
-"""Times that a threshold was crossed which are told one by one."""
+"""Times that a threshold was crossed which are named one by one."""
 
 
 def number(value: float) -> str:

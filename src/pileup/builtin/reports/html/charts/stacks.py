@@ -71,7 +71,7 @@ def mode_of(series: Series) -> str:
 
 
 def kind_of(series: Series) -> str:
-    """Return what tells the charts of one metric apart: that of a stack from those of lines."""
+    """Return what distinguishes the charts of one metric: that of a stack from those of lines."""
     if mode_of(series):
         return "modes"
     if state := state_of(series):

@@ -156,7 +156,7 @@ def phases(results: RunResults, axis: Clock) -> Columns:
 
 
 def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
-    """Return the phase in which each interval began. The record tells that at its end; the load, that of the first."""
+    """Return the phase in which each interval began. The record says that at its end; the load, that of the first."""
     if not timeline.phase:
         return []
     first = timeline.phase[0]
@@ -315,7 +315,7 @@ def boxes(results: RunResults, most: int) -> Columns:
 
 
 def sampled(times: list[int], columns: list[list[Number]], axis: Clock, limit: int) -> Columns:
-    """Return samples of one group of metrics, a column each, as means of buckets; `run` tells gaps between them."""
+    """Return samples of one group of metrics, a column each, as means of buckets; `run` marks gaps between them."""
     order = sorted(range(len(times)), key=times.__getitem__)
     offsets = [axis.ms(times[place]) for place in order]
     found = looks(offsets)
