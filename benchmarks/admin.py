@@ -40,7 +40,7 @@ def webdav(folder: Path, home: Path) -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def root(folder: Path, home: Path) -> Iterator[list[str]]:
-    """Yield how an administrator names an XRootD that lets anybody in."""
+    """Yield how an administrator names an XRootD to which anybody has access."""
     with xrootd(folder) as server:
         yield [server.root]
 

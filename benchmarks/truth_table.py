@@ -1,4 +1,4 @@
-"""Write the table of truth and reported values into docs/truth.md: `python benchmarks/truth_table.py [--only GROUP ...]`.
+"""Write truth and reported values as a table into docs/truth.md: `python benchmarks/truth_table.py [--only GROUP ...]`.
 
 Every condition of tests/truth/ is pressed, as its tests do, by servers of their own that keep logs. A cell has what the
 log says and what pileup reports; a figure that does not agree, by the tolerances of the tests, is bold, and the exit

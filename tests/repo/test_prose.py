@@ -42,6 +42,38 @@ over. A quantile.
 put right what is there
 ```
 """
+SUITE = """# It shall
+about: >
+  What is
+  put right.
+criteria:
+  - {id: C1, says: "150 reads/s or more are borne", check: rate(a) >= 150 /s}
+  - {id: C2, says: Nothing is passed over, check: count(a) == $shall}
+"""
+SCRIPT = """// It is drawn anew
+const shall = `${shall} s are borne`;  // and mended
+draw("what is", 'passed over');
+"""
+NOTEBOOK = """{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "source": [
+    "# It shall\\n",
+    "\\n",
+    "Text that is passed\\n",
+    "over.\\n"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "source": [
+    "suite = \\"- {says: '150 reads/s are borne'}\\""
+   ]
+  }
+ ]
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +91,11 @@ def lint() -> ModuleType:
         ("a.py", PYTHON, [(3, "shall"), (6, "anew"), (12, "passed over")]),
         ("a.rs", RUST, [(1, "shall"), (4, "anew"), (4, "bears"), (5, "put right")]),
         ("a.md", PAGE, [(1, "shall"), (4, "passed over"), (5, "quantile")]),
+        ("a.py.txt", PYTHON, [(3, "shall"), (6, "anew"), (12, "passed over")]),
+        ("a.yaml", SUITE, [(1, "shall"), (4, "put right"), (6, "borne"), (7, "passed over")]),
+        ("a.yaml.txt", SUITE, [(1, "shall"), (4, "put right"), (6, "borne"), (7, "passed over")]),
+        ("a.js", SCRIPT, [(1, "anew"), (2, "borne"), (2, "mended"), (3, "passed over")]),
+        ("a.ipynb", NOTEBOOK, [(6, "shall"), (8, "passed over"), (15, "borne")]),
     ],
 )
 def test_a_word_is_found_where_people_read_it(

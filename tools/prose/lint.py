@@ -22,8 +22,9 @@ from texts import paragraphs
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (
-    "*.md", "docs/**/*.md", "src/pileup/**/*.py", "src/pileup/**/*.jinja", "crates/**/*.rs", "tools/**/*.py",
-    "examples/**/*.yaml", "examples/**/*.xml",
+    "*.md", "docs/**/*.md", "src/pileup/**/*.py", "src/pileup/**/*.pyi", "src/pileup/**/*.jinja", "src/pileup/**/*.js",
+    "src/pileup/cli/skeletons/**/*.txt", "crates/**/*.rs", "tools/**/*.py", "benchmarks/*.md", "benchmarks/**/*.py",
+    "examples/**/*.md", "examples/**/*.yaml", "examples/**/*.xml", "examples/**/*.ipynb",
 )  # fmt: skip
 HISTORY = ("CHANGELOG.md", "docs/decisions/", "docs/measured/")
 """What was written once and is not rewritten."""

@@ -1,5 +1,6 @@
 """The prose of a file: paragraphs of pages; comments, docstrings and messages of code. Code itself is left out."""
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -18,8 +19,22 @@ RUST = re.compile(
       | '(?:\\[^']+|[^'\\])'""",
     re.DOTALL | re.VERBOSE,
 )
-CODE = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}|\]\([^)\s]*\)|https?://\S+|\\[ntr\"]|\$\S+")
-"""What is code inside of prose: names in backquotes, placeholders, addresses, escapes."""
+JAVASCRIPT = re.compile(
+    r"""(?P<comment>(?://[^\n]*(?:\n[ \t]*(?=//))?)+)
+      | (?P<quote>["'`])(?P<text>(?:\\.|(?!(?P=quote)).)*?)(?P=quote)""",
+    re.DOTALL | re.VERBOSE,
+)
+LANGUAGES = {".py": PYTHON, ".pyi": PYTHON, ".rs": RUST, ".js": JAVASCRIPT}
+"""Suffix -> where comments and strings are."""
+NAMES = r"`[^`\n]*`|\]\([^)\s]*\)|https?://\S+|\\[ntr\"]|\$\S+"
+"""What is code in any prose: names in backquotes, addresses, escapes."""
+CODE = re.compile(NAMES + r"|\{[^{}\n]*\}")
+"""The same, and placeholders."""
+IN_MAPPINGS = re.compile(NAMES)
+"""The same in YAML, where braces hold mappings, and texts in them."""
+MAPPINGS = (".yaml", ".ipynb")
+CELL = re.compile(r'\s*("(?:[^"\\]|\\.)*"),?$')
+"""A line of a notebook's file that is a line of a cell."""
 PROSE = re.compile(r"[A-Za-z]{2,},? +[a-z]{2,}")
 """A text without two words is a key or a name, not prose."""
 
@@ -36,7 +51,7 @@ class Paragraph:
         """Append a line of the file."""
         self.starts.append(len(self.text))
         self.lines.append(line)
-        self.text += " ".join(CODE.sub("…", text).split()) + " "
+        self.text += " ".join(text.split()) + " "
 
     def line(self, offset: int) -> int:
         """Return the line of the file for an offset of the text."""
@@ -44,13 +59,21 @@ class Paragraph:
 
 
 def paragraphs(path: Path) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a file."""
-    text = path.read_text()
-    pieces = _code(text, PYTHON if path.suffix == ".py" else RUST) if path.suffix in (".py", ".rs") else [(1, text)]
+    """Yield the paragraphs of a file; a skeleton `thing.py.txt` is what it becomes."""
+    suffix = Path(path.name.removesuffix(".txt")).suffix
+    text = _cells(path.read_text()) if suffix == ".ipynb" else path.read_text()
+    pieces = _code(text, LANGUAGES[suffix]) if suffix in LANGUAGES else [(1, text)]
+    code = IN_MAPPINGS if suffix in MAPPINGS else CODE
     for first, piece in pieces:
-        for paragraph in _split(piece, first, pages=path.suffix == ".md"):
+        for paragraph in _split(piece, first, code, pages=suffix == ".md"):
             if PROSE.search(paragraph.text):
                 yield paragraph
+
+
+def _cells(text: str) -> str:
+    """Return the lines of a notebook's cells, each at its line of the file."""
+    found = (CELL.match(line) for line in text.splitlines())
+    return "\n".join(" ".join(json.loads(line[1]).splitlines()) if line else "" for line in found)
 
 
 def _code(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
@@ -73,7 +96,7 @@ def _code(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
         yield first, joined
 
 
-def _split(text: str, first: int, pages: bool) -> Iterator[Paragraph]:
+def _split(text: str, first: int, code: re.Pattern[str], pages: bool) -> Iterator[Paragraph]:
     """Cut a text at empty lines, items, headings and rows of tables; fenced and indented blocks of pages are code."""
     paragraph, fenced = Paragraph(), False
     for number, line in enumerate(text.splitlines(), first):
@@ -84,6 +107,6 @@ def _split(text: str, first: int, pages: bool) -> Iterator[Paragraph]:
         if pages and line.lstrip().startswith("```"):
             fenced = not fenced
         elif not fenced and not (pages and line.startswith("    ")):
-            paragraph.add(number, line)
+            paragraph.add(number, code.sub("…", line))
     if paragraph.text:
         yield paragraph

@@ -201,7 +201,7 @@ mod tests {
                 }
             }
         }
-        Err("it has no end")
+        Err("its end is missing")
     }
 
     #[test]
@@ -227,8 +227,8 @@ mod tests {
             (part("bytes 0-1/9", "abc\r\n--123456--\r\n"), "a part is not as long as its range"),
             (part("bytes 0-1/9", "ab\r\n--other\r\n"), "a part is not as long as its range"),
             (part("bytes 0-9/99", "ab\r\n--123456--\r\n"), "a part is not as long as its range"),
-            (part("bytes 0-18446744073709551614/*", "ab"), "it has no end"),
-            ("--123456--\r\n".to_owned(), "it has no end"),
+            (part("bytes 0-18446744073709551614/*", "ab"), "its end is missing"),
+            ("--123456--\r\n".to_owned(), "its end is missing"),
             ("x".repeat(10_000), "its heads are too long"),
             ("x\r\n".repeat(20_000), "its heads are too long"),
             (format!("--123456\r\n{}", "a: b\r\n".repeat(20_000)), "its heads are too long"),

@@ -56,7 +56,7 @@ pub(crate) struct Out<'a> {
     pub(crate) size: Option<u64>,
     /// Whether the server is asked before the body is sent.
     pub(crate) asks: bool,
-    /// Token that lets us in.
+    /// Token that gives access.
     pub(crate) token: Option<&'a str>,
     /// The other headers.
     pub(crate) headers: Headers<'a>,

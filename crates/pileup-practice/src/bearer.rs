@@ -15,7 +15,7 @@ use crate::jwt::{Claims, Keys};
 /// Audience of tokens that are for any server (WLCG profile 1.0).
 pub(crate) const ANY: &str = "https://wlcg.cern.ch/jwt/v1/any";
 
-/// Who is let in.
+/// Who has access.
 pub(crate) enum Door {
     /// Anybody.
     Open,
@@ -32,7 +32,7 @@ pub(crate) struct Proof {
     known: RefCell<(Option<SystemTime>, Keys)>,
 }
 
-/// Why somebody is not let in.
+/// Why somebody has no access.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     status: u16,
@@ -79,7 +79,7 @@ impl Door {
         }
     }
 
-    /// Let somebody in who comes at a time, ns since the epoch; says by which token. `may` are the scopes of which one is needed.
+    /// Give access to somebody who comes at a time, ns since the epoch; says by which token. `may` are the scopes of which one is needed.
     pub(crate) fn admit<B>(&self, request: &Request<B>, may: &[&str], time: i64) -> Result<Option<String>, Refusal> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         match self {

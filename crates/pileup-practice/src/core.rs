@@ -28,7 +28,7 @@ pub(crate) struct Core {
     pub(crate) log: Rc<Log>,
     pub(crate) slots: Slots,
     pub(crate) seed: u64,
-    /// Who is let in.
+    /// Who has access.
     pub(crate) door: Door,
     /// Number of the next request.
     pub(crate) next: Cell<u64>,

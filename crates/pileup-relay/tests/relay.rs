@@ -1,4 +1,4 @@
-//! What goes through a relay: the same bytes, later; and what is told of it.
+//! What goes through a relay: the same bytes, later; and what is reported of it.
 #![allow(clippy::unwrap_used, missing_docs)] // helpers of tests, outside of the functions that clippy.toml exempts
 
 use std::io::{ErrorKind, Read, Write};

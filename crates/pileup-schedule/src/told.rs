@@ -77,7 +77,7 @@ pub enum Wrong {
     Shard,
     /// It is open, and has no rate.
     NoRate,
-    /// It has no end.
+    /// Neither `for` nor `times`, and not endless.
     NoEnd,
     /// It is closed, and has no clients.
     NoClients,

@@ -335,7 +335,7 @@ proptest! {
     }
 }
 
-/// All arrivals of a steered load that is told a level each time: at `told` (ns) it learns of `level` from `at` on.
+/// All arrivals of a steered load that is given a level each time: at `told` (ns) it learns of `level` from `at` on.
 fn steered(load: &Load, changes: &[(u64, u64, f64)]) -> Vec<(u64, u64)> {
     let mut schedule = Schedule::new(load);
     let mut found = Vec::new();

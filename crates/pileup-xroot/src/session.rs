@@ -203,7 +203,7 @@ impl Session {
         self.server.has_pages()
     }
 
-    /// Begin an operation; says what has come since the last: a server that closed the session has usually told so by then.
+    /// Begin an operation; says what has come since the last: a server that closed the session has usually said so by then.
     pub(crate) async fn begin(&mut self) -> Rest {
         self.wire.begin();
         if self.is_broken() { Rest::Closed } else { self.wire.at_rest().await }

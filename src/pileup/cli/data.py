@@ -154,7 +154,7 @@ class DescribedPage(TypedDict):
 
 
 class Described(TypedDict):
-    """The pages of that name: several where plug-ins of several kinds bear it."""
+    """The pages of that name: several where plug-ins of several kinds have it."""
 
     pages: list[DescribedPage]
 

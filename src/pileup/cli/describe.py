@@ -30,7 +30,7 @@ KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors
     page="reference/README.md",
 )
 @click.argument("name", required=False)
-@click.option("--kind", type=OneOf(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
+@click.option("--kind", type=OneOf(list(KINDS)), help="Which, where plug-ins of several kinds have the name.")
 @click.option("--format", "form", type=OneOf(["text", "md", "html"]), help="How.  [default: text, into files: html]")
 @click.option(
     "--out",

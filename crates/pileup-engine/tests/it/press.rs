@@ -67,7 +67,7 @@ fn steps_inside_an_iteration_are_operations_with_a_parent() {
     );
 }
 
-/// Never answers; says before whether its request had left, and whether the server had told it to wait.
+/// Never answers; says before whether its request had left, and whether the server had asked it to wait.
 struct Silent(bool, bool);
 impl Factory for Silent {
     type Client = Self;

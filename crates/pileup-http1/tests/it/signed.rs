@@ -91,7 +91,7 @@ fn read(stream: &mut BufReader<TcpStream>, key: &str) -> Option<Came> {
     Some(Came { path, host: header("host"), range: header("range"), body, signed })
 }
 
-/// The server's side: it lets nobody in without a right signature, except where it is told to send everybody elsewhere.
+/// The server's side: it denies access without a right signature, except where it is to send everybody elsewhere.
 struct Server {
     listener: Listener,
     came: Arc<Mutex<Vec<Came>>>,

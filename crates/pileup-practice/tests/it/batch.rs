@@ -1,4 +1,4 @@
-//! The batch system: what it answers, and that its journal tells the same.
+//! The batch system: what it answers, and that its journal says the same.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Redirects as storage elements send them: to a data server, with an end, and without telling strangers who we are.
+//! Redirects as storage elements send them: to a data server, with an end, and without showing strangers who we are.
 
 use pileup_engine::client::{Client, Failure, Kind};
 use serde_json::{Value, json};

@@ -237,7 +237,7 @@ class ArcTarget(BatchTarget):
         self.delegations.take_back(delegation)
 
     def introduce(self, user: str) -> None:
-        """Give somebody new a certificate, and let them in: at a private CE."""
+        """Give somebody new a certificate and access: at a private CE."""
         self.users.introduce(user)
 
 

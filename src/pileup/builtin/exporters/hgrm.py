@@ -1,4 +1,4 @@
-"""Latency spectra in the percentile text of HdrHistogram."""
+"""Response times in the percentile text of HdrHistogram."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class JsonReport(Report):
     """The report for programs: the finished results as one JSON object.
 
-    Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes; the fields bear
+    Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes; the fields have
     the names of `pileup.model.results`. A number that is not finite is null.
     """
 

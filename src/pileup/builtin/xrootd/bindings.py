@@ -234,7 +234,7 @@ class XrootdBindings(ProgramClient):
             self._kept = None
 
     def _path(self, key: str) -> str:
-        """Return the path of an object on the server, with the token that lets us in."""
+        """Return the path of an object on the server, with the token that gives access."""
         path = f"{self._base}/{key.strip('/')}" if key.strip("/") else self._base
         token = self._shown = self._token.get()
         return f"{path}?authz=Bearer%20{token}" if token else path

@@ -60,7 +60,7 @@ class XrootdSettings(Part):
 
     @property
     def guard(self) -> Literal["none", "macaroons", "tokens"]:
-        """What lets clients in: 127.0.0.1 is open to every user of the machine, which a folder need not be."""
+        """How clients get access: 127.0.0.1 is open to every user of the machine, which a folder need not be."""
         if self.authorization is not None:
             return self.authorization
         return "none" if self.folder is None else "macaroons"

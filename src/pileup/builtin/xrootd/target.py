@@ -143,7 +143,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         return partial(chosen, self._official()) if chosen else None
 
     def preparing_client(self) -> Callable[[int], ProgramClient] | None:
-        """Return the bindings where a proxy lets us in, which the engine cannot use."""
+        """Return the bindings where a proxy gives access, which the engine cannot use."""
         return partial(XrootdBindings, self._official()) if self.credentials.proxy is not None else None
 
     def _official(self) -> ClientSettings:
@@ -215,7 +215,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         return f"XRootD {version}" if version else "a server that does not report its version"
 
     def _unreached(self, problem: Failed | Ambiguous, reached: bool) -> TargetError:
-        """Return what to raise where the folder could not be looked at; `reached`: the server has let us in."""
+        """Return what to raise where the folder could not be looked at; `reached`: the server has given access."""
         if reached:
             told = f"{self.url} cannot be used: {problem.what}"
             return TargetError(told, "the url of an existing folder", "correct the url")

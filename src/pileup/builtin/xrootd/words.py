@@ -44,7 +44,7 @@ UNREACHED = {
     306: "redirected too often",
 }
 DENIED = 204
-"""The server lets nobody in like this (errAuthFailed)."""
+"""The server denies access like this (errAuthFailed)."""
 
 QUICK = {"TimeoutResolution": 1, "ConnectionRetry": 1, "StreamErrorWindow": 0}
 """How the client looks after its timeouts, seconds: each second, not each 15; and it connects again at once, not after

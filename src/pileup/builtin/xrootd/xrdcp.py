@@ -110,7 +110,7 @@ class XrdCopy(ProgramClient):
         return f"{self._base}/{key.strip('/')}"
 
     def _listed(self, call: Call, token: str) -> bytes:
-        """Return the list of the one file to be read, with the token that lets us in."""
+        """Return the list of the one file to be read, with the token that gives access."""
         return f"{self._url(call.key)}?authz=Bearer%20{token}\n".encode()
 
 

@@ -264,7 +264,7 @@ def _machine(state: State, width: int) -> list[Text]:
 
 
 def _generator(state: State, width: int) -> list[Text]:
-    """Return how the generator is, of the place that is worst off; a warning when it is the limit."""
+    """Return how the generator is, of the place that is worst off; a warning when it is the bottleneck."""
     told = generator.words(state)
     if told is None:
         return []

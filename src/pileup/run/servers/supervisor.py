@@ -134,7 +134,7 @@ class Supervisor:
         return self._find(name)[0].url
 
     def credentials(self, name: str) -> dict[str, str]:
-        """Return the files that let pileup in, by the word of `credentials`."""
+        """Return the files that give pileup access, by the word of `credentials`."""
         return self._find(name)[0].credentials
 
     def port(self, name: str, port: str = "main") -> int:
