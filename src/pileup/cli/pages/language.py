@@ -86,6 +86,8 @@ EXIT_WORDS = {
     ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or pileup was the bottleneck",
     ExitCode.INTERNAL: "an internal error of pileup itself",
 }
+TERMS = Words("docs/glossary.md explains the terms: response time, missed, ambiguous, percentile and others.")
+"""On the pages of checks and verdicts."""
 UNIT_WORDS = {
     "time": "A decimal point is fine: `0.5 ms`.",
     "size": "k M G T P are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.",
@@ -125,6 +127,7 @@ def checks_page() -> Page:
             "rate(copy.bytes) >= 200 MB/s\nfraction(copy.failed) < 0.1 %\np99(copy.open.response) < 2 s\n"
             "max(node.cpu[mode=iowait]) < 20\nlast(count.entries) == 10"
         ),
+        TERMS,
         Heading("Functions"),
         Table(("function", "what"), tuple(_functions())),
         Heading("Fields of a test"),
@@ -178,6 +181,7 @@ def verdicts_page() -> Page:
     """Return the page of outcomes, verdicts and exit codes."""
     outcomes = [(each.name.lower(), OUTCOME_WORDS[each.name.lower()]) for each in Outcome]
     blocks = (
+        TERMS,
         Heading("Of an iteration or an operation"),
         Table(("outcome", "meaning"), tuple(outcomes)),
         Words(f"And a count that is not an outcome: missed, that is {FIELD_WORDS['missed']}."),
