@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--values", type=int, nargs="+", default=[2000, 20_000, 100_000])
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    print("| runs | values | figure | told | its interval | difference | ratio |\n|---|---|---|---|---|---|---|")
+    print("| runs | values | figure | given | its interval | difference | ratio |\n|---|---|---|---|---|---|---|")
     for kind in KINDS:
         for values in asked.values:
             began = time.monotonic()

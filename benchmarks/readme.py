@@ -1,4 +1,4 @@
-"""Write the example of README.md anew: what `pileup bench` prints for a private XRootD on this machine.
+"""Write the example of README.md again: what `pileup bench` prints for a private XRootD on this machine.
 
     python benchmarks/readme.py
 

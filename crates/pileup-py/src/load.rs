@@ -26,7 +26,7 @@ impl Load {
             value_error(PressError::Unread {
                 what: "a load for the engine",
                 problem,
-                expected: "the fields of docs/engine.md (tell the makers of pileup)",
+                expected: "the fields of docs/engine.md (report this as a bug)",
             })
         })?;
         if load.shard >= load.shards {

@@ -173,7 +173,7 @@ class Press:
     def name_single(self, name: str) -> None:
         """Say that every iteration is one operation of this name: a `with op(name)` block adds no row of its own then.
 
-        Before the first iteration ends; its object, first byte, bytes and calls stand in the row of the iteration.
+        Before the first iteration ends; its object, first byte, bytes and calls are in the row of the iteration.
         """
     def judge_by(self, judge: Callable[[BaseException], tuple[int, str]]) -> None:
         """Have this decide outcome and message of operations whose block raises; it raises nothing itself.
@@ -396,7 +396,7 @@ class Session:
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         """Bytes from `offset` on: all, or at most `length`."""
     def write(self, path: str, data: bytes, make_path: bool = False, new: bool = False) -> None:
-        """Write a whole file anew; `make_path`: with the folders above it; `new`: only where nothing is yet."""
+        """Write a whole file; `make_path`: with the folders above it; `new`: only where nothing is yet."""
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""
     def mkdir(self, path: str, parents: bool = False) -> None:

@@ -90,7 +90,7 @@ def settled(connection: DuckDBPyConnection, table: str, clients: str, found: Spa
 
 
 _KEYED = f"""SELECT id, cases, CASE WHEN alone THEN nearest ELSE 0 END AS parent,
-    CASE WHEN alone THEN its_case ELSE case_id END AS case_id, alone OR cases = 1 AS told,
+    CASE WHEN alone THEN its_case ELSE case_id END AS case_id, alone OR cases = 1 AS known,
     CASE WHEN alone THEN its_phase END AS phase
 FROM (SELECT id, count(DISTINCT case_id) AS cases, min(case_id) AS case_id, arg_min(client, away) AS nearest,
         arg_min(case_id, away) AS its_case, arg_min(phase, away) AS its_phase,
@@ -114,8 +114,8 @@ WHERE NOT EXISTS (SELECT 1 FROM _spans q WHERE s.start >= q.begin AND s.start < 
 GROUP BY s.id"""  # noqa: S608  names and numbers of ours
 _SETTLED = f"""WITH owned AS (
     SELECT s.*, coalesce(k.parent, 0) AS own_parent, k.phase AS own_phase,
-        CASE WHEN k.told THEN k.case_id ELSE coalesce(t.case_id, 0) END AS own_case,
-        NOT coalesce(k.told, FALSE) AND coalesce(t.cases, 0) > 1 AS shared
+        CASE WHEN k.known THEN k.case_id ELSE coalesce(t.case_id, 0) END AS own_case,
+        NOT coalesce(k.known, FALSE) AND coalesce(t.cases, 0) > 1 AS shared
     FROM {{table}} s LEFT JOIN _keyed k ON s.id = k.id LEFT JOIN _timed t ON s.id = t.id)
 SELECT o.* EXCLUDE (own_parent, own_phase, own_case, shared) REPLACE (
     o.own_parent::UBIGINT AS parent, o.own_case::UINTEGER AS case_id, coalesce(p.name, '') AS "case",

@@ -76,7 +76,7 @@ def pooled(
     """Return the values of one metric within some times (None: at any time), in the order of time.
 
     `visits` are those to the point that is asked for (None: all of the run): what was measured once per visit, such as
-    the time to rest after it, belongs to them whenever it was told.
+    the time to rest after it, belongs to them whenever it was reported.
     """
     found = []
     for each in series:

@@ -172,7 +172,7 @@ fn an_event_loop_is_told_by_its_descriptor() {
             done += 1;
         }
         // SAFETY: one valid pollfd.
-        assert!(press.over() || unsafe { libc::poll(&mut poll, 1, 2000) } > 0, "nothing told for two seconds");
+        assert!(press.over() || unsafe { libc::poll(&mut poll, 1, 2000) } > 0, "nothing came for two seconds");
     }
     assert_eq!(done, 40);
 }

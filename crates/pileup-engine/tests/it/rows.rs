@@ -38,7 +38,7 @@ fn operations_lie_within_their_iteration_which_has_their_sums() {
     press.native(PosixFactory::new(&root).unwrap(), program(&[&write, &read])).unwrap();
     finish(&press);
     let lines = bench.lines();
-    assert!(lines.iter().all(|line| line.phase == 5), "the phase as told");
+    assert!(lines.iter().all(|line| line.phase == 5), "the phase as given");
     let (parents, children): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|line| line.parent == 0);
     assert_eq!(parents.iter().map(|line| line.operation.as_str()).collect::<Vec<_>>(), ["iteration", "iteration"]);
     assert_eq!(keys(&children), ["f00", "f01", "f00", "f01", "f02", "f03", "f02", "f03"]);

@@ -177,10 +177,10 @@ fn a_hundred_thousand_jobs_at_once() {
     }
     let taken = now() - before;
     let ended = await_ended(&mut connection, 100_000);
-    println!("100000 submitted in {taken} ns, all ended and told after {} ns", now() - before);
+    println!("100000 submitted in {taken} ns, all ended and reported after {} ns", now() - before);
     let mut ids: Vec<_> = ended.iter().map(|job| job["id"].as_u64().unwrap()).collect();
     ids.sort_unstable();
-    assert_eq!(ids, (1..=100_000).collect::<Vec<_>>(), "each told once");
+    assert_eq!(ids, (1..=100_000).collect::<Vec<_>>(), "each reported once");
     drop(connection);
     let events = batch.events();
     for what in ["submitted", "acknowledged", "started", "ended"] {

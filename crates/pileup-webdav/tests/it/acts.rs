@@ -245,7 +245,7 @@ fn t22_what_comes_at_rest_is_told_by_the_next_operation() {
             tokio::time::sleep(Duration::from_millis(50)).await;
             let (result, done) = act(&mut client, &step(json!({})), "x").await;
             assert_eq!((result, done.calls), (expected, 1));
-            assert_eq!(act(&mut client, &step(json!({})), "x").await.0, Ok(()), "told once");
+            assert_eq!(act(&mut client, &step(json!({})), "x").await.0, Ok(()), "reported once");
         });
     }
 }

@@ -63,7 +63,7 @@ class HttpSettings(EngineIdentity, total=False):
 class Curl(ProgramClient):
     """Asks by curl: its start, its connection and its TLS handshake count in every operation.
 
-    Its CPU time is that of pileup's children. What it is told, secrets too, goes by an open file of its own, never by
+    Its CPU time is that of pileup's children. What it needs, secrets too, goes in an open file of its own, never by
     the command line, and no setting of the user's own curl is read. What it knows of redirects and of asking before a
     large upload is its own.
     """

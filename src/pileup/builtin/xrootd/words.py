@@ -9,7 +9,7 @@ from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused, ThereAlre
 
 FIRST = 3000
 NOT_FOUND, IS_FOLDER, EXISTS = 3011, 3016, 3018
-NAMES = (  # noqa: SIM905  a list of 35 lines says no more
+NAMES = (  # noqa: SIM905  not a list of 35 lines
     "ArgInvalid ArgMissing ArgTooLong FileLocked FileNotOpen FSError InvalidRequest IOError NoMemory NoSpace "
     "NotAuthorized NotFound ServerError Unsupported noserver NotFile isDirectory Cancelled ItExists ChkSumErr "
     "inProgress overQuota SigVerErr DecryptErr Overloaded fsReadOnly BadPayload AttrNotFound TLSRequired noReplicas "

@@ -74,7 +74,7 @@ def _check(traced: Traced) -> str:
     told = f"k = {k} was counted; the time grows by {slope} with each that is added"
     agrees = line.agrees(k)
     if agrees is None:
-        return f"{told}: too wide to tell, more sessions (--times) or larger --added decide it."
+        return f"{told}: too wide to decide; use more sessions (--times) or larger --added."
     if agrees:
         return f"{told}: they agree within 2 %."
     return f"{told}: they DISAGREE by more than 2 %."
