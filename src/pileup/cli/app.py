@@ -164,11 +164,11 @@ def _closed_output() -> int:
 
 
 def _own_bug(problem: Exception) -> int:
-    """Say that pileup itself is at fault, and keep the traceback in a file; PILEUP_DEBUG=1 shows it."""
+    """Say that it is a bug of pileup, and keep the traceback in a file; PILEUP_DEBUG=1 shows it."""
     trace = "".join(traceback.format_exception(problem))
     said = str(problem).splitlines()[:1]
     told = f"an internal error of pileup itself: {type(problem).__name__}" + (f": {said[0]}" if said else "")
-    number, name = tempfile.mkstemp(prefix="pileup-fault-", suffix=".txt")
+    number, name = tempfile.mkstemp(prefix="pileup-error-", suffix=".txt")
     with os.fdopen(number, "w") as file:
         file.write(trace)
     print_problem(told, "", f"please report it with {Path(name)}")

@@ -1,4 +1,4 @@
-"""pileup relay: stand before any TCP server with a latency, a bandwidth, and faults."""
+"""pileup relay: a relay before any TCP server, with latency, bandwidth and faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pileup validate: is the suite right, and if not, every fault."""
+"""pileup validate: is the suite right, and if not, every mistake."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class Connections:
             try:
                 with _watched(kept):
                     return ask(kept)
-            except RequestNotRead as problem:  # it was closed meanwhile: that is no fault of the server
+            except RequestNotRead as problem:  # it was closed meanwhile: that is no error of the server
                 if method not in SAFE_TO_REPEAT:
                     raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         return ask(self._connected())

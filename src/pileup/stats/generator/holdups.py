@@ -2,7 +2,7 @@
 
 A time is pileup's own when its process took its cores whole for two seconds (or wanted to: what its threads waited
 for a CPU counts with what they took), when starts came late though clients were free, when its event loop came late,
-or when its process did not run at all. What is late beside a slow system is not pileup's fault: of an open load whose
+or when its process did not run at all. What is late beside a slow system is not caused by pileup: of an open load whose
 clients were all busy only its own samples are evidence. How late is late enough depends on what is judged: `Bar`.
 """
 

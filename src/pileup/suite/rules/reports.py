@@ -14,7 +14,7 @@ from pileup.suite.static_plugins import UnreadReport
 
 
 def check_reports(draft: Draft, plugins: Plugins) -> None:
-    """Add every fault in the reports of a suite."""
+    """Add every mistake in the reports of a suite."""
     names: dict[str, int] = {}
     for report in draft.reports:
         cls = plugins.find(instances.class_of_report, report.spec.use, report.node, "use")
