@@ -41,7 +41,7 @@ def test_levels_follow_one_another(load_of: Callable[..., str]) -> None:
 
 
 def test_an_endless_load_goes_on(load_of: Callable[..., str]) -> None:
-    with pytest.raises(ValueError, match="expected .* or `endless`"):
+    with pytest.raises(ValueError, match=r"expected .* or `endless`"):
         schedule(load_of(kind="open", rate=4.0), 1)
     assert schedule(load_of(kind="open", rate=4.0, endless=True), 10**5)[-1] == (99_999, 99_999 * S // 4, 3)
 

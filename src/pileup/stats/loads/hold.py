@@ -62,9 +62,10 @@ def held_words(held: HeldLevel) -> str:
     given = held.dimension if held.dimension else ""
     low, high = amount(held.low, given), amount(held.high, given)
     blind = f" ({held.blind} more could not be measured)" if held.blind else ""
+    within = round(held.share * held.looks)
     first = "never" if held.reached is None else f"first after {format_time(held.reached)}"
     return (
-        f"{held.metric} was between {low} and {high} in {round(held.share * held.looks)} of {held.looks} samples{blind}; "
+        f"{held.metric} was between {low} and {high} in {within} of {held.looks} samples{blind}; "
         f"mean {amount(held.mean, given)}, farthest {amount(held.farthest, given)}, within the band {first}"
     )
 

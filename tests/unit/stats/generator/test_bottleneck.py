@@ -34,7 +34,9 @@ def test_the_system_did_not_keep_up(row, frame):
 
 def test_a_load_that_waits_for_its_starts_misses_nothing_and_may_be_behind_all_the_same(row, frame):
     frames = [frame(1, row([800 * MS] * 5), late=[500 * MS] * 5, in_flight=4, clients=4)]
-    assert line(OPEN, *frames) == "copy: the system was the bottleneck (5 /s passed of 10 /s asked for, up to 4 in flight)"
+    assert (
+        line(OPEN, *frames) == "copy: the system was the bottleneck (5 /s passed of 10 /s asked for, up to 4 in flight)"
+    )
 
 
 def test_failures_are_not_the_load_asked_for(row, frame):
