@@ -17,7 +17,7 @@ from tests.support import ROOT, pileup, run_folder
 
 
 def test_figures_by_label_are_judged_and_own_reports_and_charts_are_written(folder: Path) -> None:
-    done = pileup("run", "suite.yaml", "--quiet", cwd=folder, drawn=True)
+    done = pileup("run", "workers.yaml", "--quiet", cwd=folder, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     run = folder / run_folder(done)
     assert (run / "chat.txt").read_text().splitlines()[1:] == ["query: passed", "where: passed"]
@@ -67,9 +67,9 @@ def test_one_iteration_is_tried_as_the_page_says(folder: Path) -> None:
     page = (ROOT / "docs" / "plugins-in-suites.md").read_text()
     commands = [shlex.split(each) for each in re.findall(r"^    pileup (try .*?)  ", page, re.MULTILINE)]
     assert [command[1:] for command in commands] == [
-        ["suite.yaml", "query"],
+        ["workers.yaml", "query"],
         ["growing.yaml", "query", "--client", "3"],
-        ["suite.yaml", "query", "--pdb"],
+        ["workers.yaml", "query", "--pdb"],
     ]
     for command in commands[:2]:
         done = pileup(*command, cwd=folder)
