@@ -94,7 +94,7 @@ def table(titles: Sequence[str], found: Sequence[Sequence[object]], most: int = 
         for row in found[:most]
     )
     more = notes([f"and {len(found) - most} more"] if len(found) > most else [])
-    return f'<table style="margin:6px 0;border-collapse:collapse"><tr>{head}</tr>{body}</table>{more}'
+    return f'<table style="margin:6px 0;border-collapse:collapse;color:inherit"><tr>{head}</tr>{body}</table>{more}'
 
 
 def _operations(case: CaseResult) -> Sequence[OperationResult | None]:

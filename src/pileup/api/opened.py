@@ -182,7 +182,7 @@ class Run:
             names = (each.operation for each in found.operations)
             raise UsageError(f"{case!r} has no operation {operation!r}", near(operation, names), ".figures()")
         if kind not in KINDS:
-            raise UsageError(f"there are no {kind!r} times", " or ".join(map(repr, KINDS)))
+            raise UsageError(f"there are no {kind!r} times", " or ".join(map(repr, KINDS)), "response times by default")
         span = getattr(chosen[0], kind) if chosen else None
         counts, edges = (span.counts, span.edges) if span else ((), (0.0,))
         return np.array(counts, np.int64), np.array(edges)

@@ -36,9 +36,9 @@ def sketch(results: RunResults, bad: str) -> str:
     if not top:
         return ""
     failing = any(other)
-    drawn = _path(passed, top, "currentColor") + (_path(other, top, bad) if failing else "")
+    drawn = _path(passed, top, "currentColor") + (_path(other, top, bad, "5 3") if failing else "")
     told = f"Passed per second, at most {format_rate(max(value or 0.0 for value in passed))}"
-    title = "Passed per second" + (f', <span style="color:{bad}">not passed</span>' if failing else "")
+    title = "Passed per second" + (f', <span style="color:{bad}">not passed (dashed)</span>' if failing else "")
     floor = HEIGHT - BOTTOM
     numbers = (
         _text(LEFT - 6, TOP + 8, "end", format_rate(top)),
@@ -57,7 +57,8 @@ def sketch(results: RunResults, bad: str) -> str:
 def together(lines: Sequence[Timeline], rates: Sequence[Sequence[float]], begin: int, end: int) -> list[float | None]:
     """Return the mean of the sum of rates in equal parts of the time from `begin` to `end` (ns), at most MOST of them.
 
-    None where no line has an interval. An interval counts in a part as far as it lies in it.
+    None where no line has an interval. An interval counts in a part as far as it lies in it; a part of which less is
+    measured has the mean of that.
     """
     parts = max(1, min(MOST, (end - begin) // SECOND))
     edges = np.linspace(0.0, end - begin, parts + 1)
@@ -66,7 +67,7 @@ def together(lines: Sequence[Timeline], rates: Sequence[Sequence[float]], begin:
         spans = np.array(line.seconds) * SECOND
         total += _within(edges, line.times, begin, spans, np.array(values))
         known += _within(edges, line.times, begin, spans, np.ones(len(spans)))
-    return [float(value) if seen > LEAST else None for value, seen in zip(total, known, strict=True)]
+    return [float(value / min(1.0, seen)) if seen > LEAST else None for value, seen in zip(total, known, strict=True)]
 
 
 def _within(
@@ -84,16 +85,16 @@ def _within(
     return np.diff(counted) / np.diff(edges)
 
 
-def _path(curve: Sequence[float | None], top: float, colour: str) -> str:
+def _path(curve: Sequence[float | None], top: float, colour: str, dashes: str = "none") -> str:
     """Return a line through the middle of each part; it has gaps where nothing is known."""
     across, up = (WIDTH - LEFT) / len(curve), (HEIGHT - TOP - BOTTOM) / top
     places, after = [], False
     for part, value in enumerate(curve):
         if value is not None:
             place = f"{LEFT + (part + 0.5) * across:.1f},{HEIGHT - BOTTOM - value * up:.1f}"
-            places.append(f"L{place}" if after else f"M{place}L{place}")  # one alone is a dot
+            places.append(f"L{place}" if after else f"M{place}h.5L{place}")  # one alone is a dot
         after = value is not None
-    style = f'fill="none" stroke="{colour}" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"'
+    style = f'fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}" stroke-linejoin="round"'
     return f'<path d="{"".join(places)}" {style}/>'
 
 

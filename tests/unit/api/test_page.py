@@ -101,5 +101,5 @@ def test_loads_beside_each_other_are_summed_and_gaps_stay_gaps() -> None:
 
 def test_an_interval_counts_as_far_as_it_lies_in_a_part() -> None:
     line = next(case.timeline for case in synthetic.simple().cases if case.timeline is not None)
-    half = replace(line, times=(3 * SECOND // 2,), seconds=(1.0,))
-    assert together([half], [(10.0,)], 0, 2 * SECOND) == pytest.approx([5.0, 5.0])
+    half = replace(line, times=(SECOND // 2, 3 * SECOND // 2), seconds=(0.5, 1.0))
+    assert together([half], [(10.0, 20.0)], 0, 2 * SECOND) == pytest.approx([15.0, 20.0])
