@@ -13,7 +13,7 @@ INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
 QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
 STYLES = {"line": [1, 0], "dash": [6, 3], "dotted": [2, 2], "dashdot": [8, 2, 2, 2]}
-"""Kind of a line, as in a legend -> its dashes: lines of one chart can be told apart without their colours."""
+"""Kind of a line, as in a legend -> its dashes: they distinguish the lines of one chart without their colours."""
 DASHES = dict(zip(QUANTILES, STYLES.values(), strict=False))
 AMOUNT = (
     "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, ',.6~r') + ' G' : "
