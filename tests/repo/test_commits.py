@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BEFORE = "3b2e01e2dbdca37779f81daf5d489a829966c280"
+BEFORE = "c0500cde546f4415ce80c1f47442f7f25f5e01c0"
 """The last commit that the rule does not hold for."""
 LONGEST = 72
 
