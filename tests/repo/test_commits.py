@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BEFORE = "c0500cde546f4415ce80c1f47442f7f25f5e01c0"
+BEFORE = "5aeb5fab7c93698f42899b405ac271f9e80dbe0c"
 """The last commit that the rule does not hold for."""
 LONGEST = 72
 
