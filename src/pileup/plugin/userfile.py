@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import re
 import sys
+import threading
 from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -21,6 +22,9 @@ from pileup.plugin.signatures import wrong_methods
 from pileup.plugin.test import Test
 
 MEND = "fix the file and run again"
+
+_IMPORTING = threading.RLock()
+"""Held while a user's file runs for the first time: a second thread must not see half of it."""
 
 
 class NoClassError(PluginError):
@@ -73,8 +77,13 @@ def _offered(module: ModuleType, base: type) -> list[str]:
 
 def _import_file(path: Path) -> ModuleType:
     module_name = f"pileup_user_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
-    if module_name in sys.modules:
-        return sys.modules[module_name]
+    with _IMPORTING:
+        if module_name in sys.modules:
+            return sys.modules[module_name]
+        return _run_file(module_name, path)
+
+
+def _run_file(module_name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(module_name, path, loader=_Loader(module_name, str(path)))
     if spec is None or spec.loader is None:
         raise PluginError(f"{path} cannot be read as Python", "a .py file")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -201,3 +204,22 @@ def test_an_option_in_a_model_of_settings_is_refused(suite: Path) -> None:
         f"mine.py:7: {wrong}; expected pydantic's Field, e.g. `Field(1000, ge=1, description=…)` "
         "(fix the file and run again)"
     )
+
+
+def test_a_second_thread_waits_for_the_end_of_a_file_that_the_first_one_runs(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, asked = threading.Event(), threading.Event()
+    monkeypatch.setitem(sys.modules, "gate_of_two", SimpleNamespace(begun=begun, asked=asked))
+    (suite / "own.py").write_text("import gate_of_two\ngate_of_two.begun.set()\ngate_of_two.asked.wait(0.1)\n" + GOOD)
+
+    def second() -> type:
+        begun.wait(5)
+        try:
+            return load("tests", "./own.py:Other", suite)
+        finally:
+            asked.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        first, other = threads.submit(load, "tests", "./own.py:Other", suite), threads.submit(second)
+        assert first.result(10) is other.result(10)
