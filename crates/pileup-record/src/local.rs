@@ -73,6 +73,12 @@ impl Shared {
         }
     }
 
+    /// The number of a text; 0 for the empty one, without the lock: most rows have neither an object nor an error, and threads
+    /// that record at full rate would wait for each other.
+    pub(crate) fn string(&self, text: &str) -> u32 {
+        if text.is_empty() { 0 } else { lock(&self.strings).number(text) }
+    }
+
     pub(crate) fn result(&self) -> io::Result<()> {
         lock(&self.error).as_ref().map_or(Ok(()), |(kind, text)| Err(io::Error::new(*kind, text.clone())))
     }
@@ -120,7 +126,7 @@ impl Local {
 
     /// The number of a text; 0 for the empty one.
     pub fn string(&self, text: &str) -> u32 {
-        lock(&self.shared.strings).number(text)
+        self.shared.string(text)
     }
 
     /// The number of an operation's name: the same for the same name as long as the recorder lives.

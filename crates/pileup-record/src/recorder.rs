@@ -75,7 +75,7 @@ impl Recorder {
 
     /// The number of a text; 0 for the empty one.
     pub fn string(&self, text: &str) -> u32 {
-        lock(&self.shared.strings).number(text)
+        self.shared.string(text)
     }
 
     /// The number of an operation's name: the same for the same name as long as the recorder lives.
