@@ -1,19 +1,20 @@
 """What `pileup bench URL` costs beside the same load in a suite: iterations per second, CPU and wall time of both.
 
-Each pair is one run of `pileup bench URL` and one of `pileup run` with the suite that it saves: looks at files on the
-disk and on XRootD by root://, requests to nginx by http. The order alternates. Iterations per second are those of the
-measured part of the load; CPU time is that of the whole command and of what it starts, start and reports included,
-divided by the iterations; wall time is that of the whole command.
+Each pair is one run of `pileup bench URL` and one of `pileup run` with the suite that it saves, at the same time and on
+the same core: looks at files on the disk and on XRootD by root://, requests to nginx by http. What else the machine
+does disturbs both alike, and the scheduler gives each half of the core. Iterations per second are those of the measured
+part of the load; CPU time is that of the whole command, start and reports included, divided by the iterations; wall
+time is that of the whole command.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -43,20 +44,32 @@ def commands(folder: Path, urls: dict[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def once(words: list[str]) -> dict[str, float]:
-    """Run one; return its iterations per second, its CPU seconds and its wall seconds."""
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
-    wall, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        told: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
-    except ValueError:
-        raise meter.Trouble(f"no figure came; expected one (it printed: {done.stderr[-1000:]})") from None
-    if done.returncode:
-        raise meter.Trouble(f"{words} ended with {done.returncode}; expected 0 (run it by hand)")
+def together(pair: list[list[str]], folder: Path) -> list[dict[str, float]]:
+    """Run both at the same time on one core; return the figures of each."""
+    begun = [_begin(words, folder / f"printed-{number}") for number, words in enumerate(pair)]
+    return [_end(*each) for each in begun]
+
+
+def _begin(words: list[str], printed: Path) -> tuple[subprocess.Popen[str], Path, float]:
+    with printed.open("w") as sink:
+        process = subprocess.Popen(meter.pinned(meter.GENERATOR_CORE, words), stdout=sink, text=True)
+    return process, printed, time.monotonic()
+
+
+def _end(process: subprocess.Popen[str], printed: Path, begun: float) -> dict[str, float]:
+    """Wait for its end, two minutes at most; return its iterations per second, its CPU seconds and its wall seconds."""
+    stopper = threading.Timer(120, process.kill)
+    stopper.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    stopper.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall, text = time.monotonic() - begun, printed.read_text()
+    if process.returncode or "{" not in text:
+        raise meter.Trouble(f"{process.args!r} ended with {process.returncode}; expected 0 (run it by hand)")
+    told: dict[str, Any] = json.loads(text[text.index("{") :])
     load = next(each for each in told["cases"][-1]["operations"] if each["iteration"])
     passed = load["counts"]["passed"]
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu = usage.ru_utime + usage.ru_stime
     return {"per_second": passed / load["seconds"], "cpu_us": 1e6 * cpu / passed, "wall": wall}
 
 
@@ -72,9 +85,13 @@ def run(folder: Path, pairs: int) -> Report:
         words = commands(folder, urls)
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in words}
         for number in range(pairs):
-            for name in words if number % 2 == 0 else reversed(words):
-                runs[name].append(once(words[name]))
-                progress(f"{name} {runs[name][-1]['per_second']:.0f} /s")
+            for kind in urls:
+                names = [f"{kind}, bench", f"{kind}, suite"][:: 1 if number % 2 == 0 else -1]
+                for name, found in zip(names, together([words[name] for name in names], folder), strict=True):
+                    runs[name].append(found)
+                    progress(
+                        f"{name} {found['per_second']:.0f} /s, {found['cpu_us']:.1f} µs of CPU, {found['wall']:.2f} s"
+                    )
 
     def of(name: str, what: str) -> list[float]:
         return [one[what] for one in runs[name]]
