@@ -1,0 +1,154 @@
+"""Rucio's REST interface (https://rucio.cern.ch/documentation/html/rest_api_doc.html): requests, answers, what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+from pileup.builtin.http.connection import REFUSALS, Answer, Connections
+from pileup.plugin import Cause, Failed, NotThere, Refused, ThereAlready, VerdictException
+
+JSON = "application/json"
+STREAM = "application/x-json-stream"
+"""One object of JSON in each line."""
+TOKEN, EXPIRES = "X-Rucio-Auth-Token", "X-Rucio-Auth-Token-Expires"
+CLASS, MESSAGE = "ExceptionClass", "ExceptionMessage"
+"""Headers in which it says what went wrong."""
+LONGEST = 160
+"""Characters of what it says that are shown."""
+NOT_THERE = frozenset(
+    {"AccountNotFound", "DataIdentifierNotFound", "ReplicaNotFound", "RSENotFound", "ScopeNotFound", "FileNotFound"}
+)
+THERE_ALREADY = frozenset(
+    {
+        "DataIdentifierAlreadyExists",
+        "Duplicate",
+        "DuplicateContent",
+        "FileAlreadyExists",
+        "FileReplicaAlreadyExists",
+        "ScopeAlreadyExists",
+    }
+)
+REFUSING = frozenset({"AccessDenied", "CannotAuthenticate", "ResourceTemporaryUnavailable", "QuotaExceeded"})
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Login:
+    """What a login has given. Holds a secret: never shown."""
+
+    token: str
+    lasts: int | None
+    """Nanoseconds from the answer on, by the server's clock; None: it does not say."""
+    account: str
+
+    def __repr__(self) -> str:
+        return "Login(secret)"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer that was understood."""
+
+    rows: list[Row]
+    size: int
+    """Bytes of the answer."""
+
+
+class Rest:
+    """Requests over the connections of a target. Raises Refused, Failed, NotThere, ThereAlready, Ambiguous."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def log_in(self, user: str, password: str, account: str) -> Login:
+        """Ask for a token with a password. Raises Refused for a wrong one."""
+        headers = {"X-Rucio-Username": user, "X-Rucio-Password": password, "X-Rucio-AppID": "pileup"}
+        headers |= {"X-Rucio-Account": account} if account else {}
+        head = self._send("GET", "auth/userpass", headers=headers).head
+        token, end = head.getheader(TOKEN), head.getheader(EXPIRES)
+        if not token:
+            named = head.getheader("X-Rucio-Auth-Accounts")
+            if named:
+                raise Failed(f"{user!r} has several accounts: {named:.{LONGEST}}", "one", "give the option `account`")
+            raise Failed("the answer to a login has no token", f"a header {TOKEN}")
+        return Login(token, _lasts(end, head.getheader("Date")), head.getheader("X-Rucio-Auth-Account") or account)
+
+    def ask(self, token: str, method: str, path: str, body: object = None, query: str = "", kind: str = STREAM) -> Reply:
+        """Send a request that a token is needed for; return the rows of the answer, one for each line of JSON."""
+        headers = {TOKEN: token, "Accept": kind}
+        sent = None
+        if body is not None:
+            sent, headers["Content-Type"] = json.dumps(body).encode(), JSON
+        answer = self._send(method, path, sent, headers, query)
+        return Reply(_rows(answer, kind), len(answer.body))
+
+    def ping(self) -> str:
+        """Return the version of the server."""
+        found = _rows(self._send("GET", "ping", headers={"Accept": JSON}), JSON)
+        version = found[0].get("version") if found else None
+        if not isinstance(version, str):
+            raise Failed("the answer of /ping has no version", "that of Rucio")
+        return version
+
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        self._connections.close()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        query: str = "",
+    ) -> Answer:
+        answer = self._connections.send(method, path, body, headers, query)
+        if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+            raise problem_of(answer.status, answer.head.reason, answer.head.headers)
+        return answer
+
+
+def problem_of(status: int, reason: str, headers: Mapping[str, str]) -> VerdictException:
+    """Return what an answer that is none means: by the class of Rucio's exception, else by the status."""
+    kind, text = headers.get(CLASS) or "", " ".join((headers.get(MESSAGE) or "").split())
+    said = "".join(sign for sign in text if sign.isprintable())[:LONGEST]
+    what = f"{status} {kind or reason}".rstrip() + (f": {said}" if said else "")
+    if kind in NOT_THERE or (not kind and status == HTTPStatus.NOT_FOUND):
+        return NotThere(what)
+    if kind in THERE_ALREADY:
+        return ThereAlready(what)
+    if kind in REFUSING or status in REFUSALS:
+        return Refused(what)
+    return Failed(what)
+
+
+def expired(problem: Refused) -> Refused:
+    """Return a refusal with the cause that the token was over."""
+    problem.because(Cause.TOKEN_EXPIRED)
+    return problem
+
+
+def _lasts(end: str | None, now: str | None) -> int | None:
+    """Return how long a token lasts, ns; both times are the server's, in whole seconds."""
+    try:
+        return round((parsedate_to_datetime(end or "") - parsedate_to_datetime(now or "")).total_seconds() * 1e9)
+    except (ValueError, TypeError):
+        return None
+
+
+def _rows(answer: Answer, kind: str) -> list[Row]:
+    """Return the objects of an answer; what has no JSON, as `Created`, has none."""
+    lines = answer.body.splitlines() if kind == STREAM else [answer.body]
+    if answer.status == HTTPStatus.CREATED:
+        return []
+    try:
+        found = [json.loads(line) for line in lines if line.strip()]
+    except ValueError:
+        raise Failed("the answer is not JSON", "that of Rucio") from None
+    if kind == JSON and found and isinstance(found[0], list):
+        found = [each if isinstance(each, dict) else {"name": each} for each in found[0]]
+    return [each if isinstance(each, dict) else {"name": each} for each in found]
