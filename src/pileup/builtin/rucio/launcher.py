@@ -20,6 +20,7 @@ MODULES = {"rucio/web": "rucio", "gunicorn": "gunicorn", "psycopg": "'psycopg[bi
 """Folder among the modules of Python to package."""
 EVERYBODYS = Path("/var/cache/pileup")
 """Where root keeps it: the ordinary user who runs Rucio cannot read root's home."""
+PROGRAMS = "/usr/bin:/usr/sbin"
 SYSTEM_PYTHON = "/usr/bin/python3"
 FILL_WITHIN = 120 * SECOND
 READY_WITHIN = 120 * SECOND
@@ -80,7 +81,7 @@ def _cache(wanted: RucioSettings) -> Iterator[Daemon]:
     """Yield memcached: Rucio decides when it starts whether there is one."""
     if not wanted.cache:
         return
-    found = shutil.which("memcached", path=f"{os.environ.get('PATH', '')}:/usr/bin:/usr/sbin")
+    found = shutil.which("memcached", path=f"{os.environ.get('PATH', '')}:{PROGRAMS}")
     if found is None:
         raise ValueError(
             "memcached is not installed here; expected it (Debian: apt-get install memcached), or `cache: 0`"
@@ -116,11 +117,19 @@ def installing(folder: Path) -> str:
 def _python(wanted: RucioSettings) -> str:
     """Return the Python that has Rucio. Raises ValueError when there is none."""
     path = Path(wanted.python).expanduser() if wanted.python else home() / "bin" / "python"
+    if problem := missing(path):
+        raise ValueError(problem)
+    return str(path)
+
+
+def missing(python: Path | None = None) -> str:
+    """Return what a virtual environment lacks, as "what; expected what", empty for nothing; default: pileup's own."""
+    path = python or home() / "bin" / "python"
     folder = path.parent.parent
     if not path.is_file():
-        raise ValueError(f"Rucio is not installed: there is no {path}; expected it, by `{installing(folder)}`")
+        return f"Rucio is not installed: there is no {path}; expected it, by `{installing(folder)}`"
     lacking = [name for place, name in MODULES.items() if not any(folder.glob(f"lib/python3*/site-packages/{place}"))]
-    if lacking:
-        told = f"the virtual environment {folder} lacks {', '.join(lacking)}"
-        raise ValueError(f"{told}; expected it, by `{folder}/bin/pip install {' '.join(PACKAGES)}`")
-    return str(path)
+    if not lacking:
+        return ""
+    told = f"the virtual environment {folder} lacks {', '.join(lacking)}"
+    return f"{told}; expected it, by `{folder}/bin/pip install {' '.join(PACKAGES)}`"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.rucio.rest import JSON, Login, Reply, Rest, Row, expired
-from pileup.plugin import Failed, Refused
+from pileup.plugin import Failed, NotThere, Refused
 from pileup.plugin.catalogue import CatalogueTarget
 
 SHARE = 4
@@ -110,6 +110,14 @@ class Session:
         """Delete the replicas of files on a storage element; a file without any other goes, too."""
         self._check(names)
         self._ask("DELETE", "replicas", {"rse": rse, "files": list(self._dids(names))})
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file or a collection of that name."""
+        try:
+            self._ask("GET", self._did(name), kind=JSON)
+        except NotThere:
+            return False
+        return True
 
     def erase(self, name: str) -> None:
         """Let a collection expire now; Rucio's undertaker removes it later."""
