@@ -94,7 +94,7 @@ def test_a_wrong_password_and_an_unknown_scope_are_told_in_three_parts(server: R
         server.attached({**server.login(), "password": "wrong"}).probe()
     assert caught.value.expected and caught.value.hint
     assert "does not let pileup in: 401 CannotAuthenticate" in caught.value.what
-    with pytest.raises(TargetError, match="no scope 'nowhere'.*expected one of pileup, pileup.empty"):
+    with pytest.raises(TargetError, match=r"no scope 'nowhere'.*expected one of pileup, pileup.empty"):
         server.attached(server.login(), scope="nowhere").probe()
     assert server.attached(server.login()).probe().startswith("Rucio ")
 
@@ -122,9 +122,9 @@ def test_the_way_of_files_through_the_catalogue(server: RunningRucio, batch: int
     assert rows(server, "replicas", f"{own}.files") == rows(server, "contents", f"{own}.sets") == 0
     assert rows(server, "dids", f"{own}.files") == 0
     run(CatalogueDelete, server, own, group="sets", what="collections")
-    assert server.ask(f"SELECT expired_at <= now() AT TIME ZONE 'utc' FROM dev.dids WHERE name = '{own}.sets.0000000'") == [
-        (True,)
-    ]
+    assert server.ask(
+        f"SELECT expired_at <= now() AT TIME ZONE 'utc' FROM dev.dids WHERE name = '{own}.sets.0000000'"
+    ) == [(True,)]
 
 
 def test_an_answer_that_lacks_something_fails(server: RunningRucio) -> None:

@@ -39,7 +39,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRucio]:
         yield running
 
 
-def attached(server: RunningRucio, folder: Path, cleanup: str = "always", inside: str = "/pileup", **login: str) -> Path:
+def attached(
+    server: RunningRucio, folder: Path, cleanup: str = "always", inside: str = "/pileup", **login: str
+) -> Path:
     path = folder / "attached.yaml"
     words = {"url": server.url, "cleanup": cleanup, "inside": inside, **server.login(), **login}
     path.write_text(ATTACHED.format(**words))

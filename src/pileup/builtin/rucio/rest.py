@@ -1,4 +1,4 @@
-"""Rucio's REST interface (https://rucio.cern.ch/documentation/html/rest_api_doc.html): requests, answers, what they mean."""
+"""Rucio's REST interface (https://rucio.cern.ch/documentation/html/rest_api_doc.html): requests and answers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ class Rest:
             raise Failed("the answer to a login has no token", f"a header {TOKEN}")
         return Login(token, _lasts(end, head.getheader("Date")), head.getheader("X-Rucio-Auth-Account") or account)
 
-    def ask(self, token: str, method: str, path: str, body: object = None, query: str = "", kind: str = STREAM) -> Reply:
+    def ask(
+        self, token: str, method: str, path: str, body: object = None, *, query: str = "", kind: str = STREAM
+    ) -> Reply:
         """Send a request that a token is needed for; return the rows of the answer, one for each line of JSON."""
         headers = {TOKEN: token, "Accept": kind}
         sent = None
@@ -85,6 +87,13 @@ class Rest:
             sent, headers["Content-Type"] = json.dumps(body).encode(), JSON
         answer = self._send(method, path, sent, headers, query)
         return Reply(_rows(answer, kind), len(answer.body))
+
+    def whose(self, token: str) -> str:
+        """Return the account of a token: the server answers by leading to it."""
+        answer = self._send(
+            "GET", "accounts/whoami", headers={TOKEN: token, "Accept": JSON}, passing=HTTPStatus.SEE_OTHER
+        )
+        return (answer.head.getheader("Location") or "").rstrip("/").rpartition("/")[2]
 
     def ping(self) -> str:
         """Return the version of the server."""
@@ -105,9 +114,11 @@ class Rest:
         body: bytes | None = None,
         headers: dict[str, str] | None = None,
         query: str = "",
+        *,
+        passing: int = HTTPStatus.OK,
     ) -> Answer:
         answer = self._connections.send(method, path, body, headers, query)
-        if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+        if answer.status not in (passing, HTTPStatus.OK, HTTPStatus.CREATED):
             raise problem_of(answer.status, answer.head.reason, answer.head.headers)
         return answer
 

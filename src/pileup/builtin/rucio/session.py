@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from pileup.builtin.credentials.token_source import TokenSource
-from pileup.builtin.rucio.rest import JSON, Login, Reply, Rest, Row, expired
+from pileup.builtin.rucio.rest import JSON, STREAM, Login, Reply, Rest, Row, expired
 from pileup.plugin import Failed, NotThere, Refused
 from pileup.plugin.catalogue import CatalogueTarget
 
@@ -62,8 +62,7 @@ class Session:
 
     def account(self) -> str:
         """Return which account the token is of, as Rucio sees it."""
-        found = self._ask("GET", "accounts/whoami", kind=JSON).rows
-        return str(found[0].get("account", "")) if found else ""
+        return self._rest.whose(self._token())
 
     def scopes(self) -> list[str]:
         """Return the names of all scopes."""
@@ -133,10 +132,9 @@ class Session:
         """Close the connection of this thread."""
         self._rest.close()
 
-    def _ask(self, method: str, path: str, body: object = None, query: str = "", kind: str | None = None) -> Reply:
-        words = {} if kind is None else {"kind": kind}
+    def _ask(self, method: str, path: str, body: object = None, query: str = "", kind: str = STREAM) -> Reply:
         try:
-            return self._rest.ask(self._token(), method, path, body, query, **words)
+            return self._rest.ask(self._token(), method, path, body, query=query, kind=kind)
         except Refused as problem:
             if time.monotonic() >= self._end:
                 raise expired(problem) from None

@@ -23,7 +23,9 @@ class RucioSettings(Part):
     """
 
     python: str | None = Field(
-        None, description="Python of the virtual environment that has Rucio; default: that of /var/cache/pileup/rucio for root, ~/.cache/pileup/rucio for others"
+        None,
+        description="Python of the virtual environment that has Rucio; default: the one of "
+        "/var/cache/pileup/rucio for root, ~/.cache/pileup/rucio for others",
     )
     workers: Count = Field(2, ge=1, le=64, description="processes that answer requests (gunicorn)")
     threads: Count = Field(4, ge=1, le=256, description="requests that each of them answers at once")

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.database import postgresql
-from pileup.builtin.database import mariadb
+from pileup.builtin.database import mariadb, postgresql
 from pileup.builtin.database.mariadb import mariadb_parts
 from pileup.builtin.database.sql_text import parse
 from pileup.builtin.database.target import DatabaseTarget

@@ -155,5 +155,3 @@ def test_a_file_that_is_still_there_after_its_deletion_fails() -> None:
 def test_options_that_contradict_each_other_are_refused(test: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         test(**options)
-
-

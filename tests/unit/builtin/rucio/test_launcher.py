@@ -66,8 +66,12 @@ def test_secrets_are_in_the_folder_that_goes(python: Path) -> None:
     first, second = made(python), made(python)
     told = json.loads(text_of(first, "pileup.json"))
     assert told["password"] != json.loads(text_of(second, "pileup.json"))["password"]
-    holders = [file for file in first.files if told["password"] in str(file.content) or told["token"] in str(file.content)]
-    assert holders and all(file.path.startswith("{short}/login/") and file.mode == 0o600 and file.keep for file in holders)
+    holders = [
+        file for file in first.files if told["password"] in str(file.content) or told["token"] in str(file.content)
+    ]
+    assert holders and all(
+        file.path.startswith("{short}/login/") and file.mode == 0o600 and file.keep for file in holders
+    )
     assert File("{short}/login", mode=0o700) in first.files
 
 
@@ -79,8 +83,12 @@ def test_a_target_is_told_who_it_is_beside_the_token(tmp_path: Path, python: Pat
     assert target.database_url.startswith("postgresql://rucio@:")
 
 
-def test_what_is_missing_is_named_with_the_command(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"Rucio is not installed: there is no /nowhere/bin/python; expected it, by `.*venv"):
+def test_what_is_missing_is_named_with_the_command(
+    python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        ValueError, match=r"Rucio is not installed: there is no /nowhere/bin/python; expected it, by `.*venv"
+    ):
         made(Path("/nowhere/bin/python"))
     (tmp_path / "venv/lib/python3.11/site-packages/gunicorn").rmdir()
     with pytest.raises(ValueError, match=r"lacks gunicorn; expected it, by `.*/bin/pip install rucio==.* gunicorn"):

@@ -46,7 +46,9 @@ class FakeSession:
 @pytest.fixture
 def session() -> FakeSession:
     files = {f"mine.{k:04d}": ["SE1"] + (["SE2"] if k % 2 else []) for k in range(1200)}
-    return FakeSession({**files, "yours.1": ["SE1"]}, {"mine.set": "DATASET", "mine.box": "CONTAINER", "yours": "DATASET"})
+    return FakeSession(
+        {**files, "yours.1": ["SE1"]}, {"mine.set": "DATASET", "mine.box": "CONTAINER", "yours": "DATASET"}
+    )
 
 
 def test_all_replicas_of_the_run_go_and_its_collections_expire(session: FakeSession) -> None:
