@@ -27,7 +27,7 @@ class CatalogueAttach(CatalogueTest):
         files = self.numbered(self.group, op, self.batch)
         with op("attach", name) as attaching:
             attaching.calls = 1
-            self.session.attach(name, files)
+            self._session.attach(name, files)
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and a login at most."""

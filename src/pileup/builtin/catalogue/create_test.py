@@ -26,7 +26,7 @@ class CatalogueCreate(CatalogueTest):
         names = self.numbered(self.group, op, self.batch)
         with op("create", names[0]) as creating:
             creating.calls = 1
-            self.session.create(self.kind, names)
+            self._session.create(self.kind, names)
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and a login at most."""

@@ -38,16 +38,16 @@ class CatalogueDelete(CatalogueTest):
             for name in names:
                 with op("delete", name) as deleting:
                     deleting.calls = 1
-                    self.session.erase(name)
+                    self._session.erase(name)
             return
         for rse in rses_of(self, self.copies):
             with op("delete", names[0]) as deleting:
                 deleting.calls = 1
-                self.session.remove(rse, names)
+                self._session.remove(rse, names)
         if self.verify:
             with op("verify", names[0]) as looking:
                 looking.calls = 1
-                self.expect(not self.session.exists(names[0]), f"{names[0]} is still there")
+                self.expect(not self._session.exists(names[0]), f"{names[0]} is still there")
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """A request for each copy or collection, a look, and a login at most."""

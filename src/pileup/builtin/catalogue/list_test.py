@@ -32,7 +32,7 @@ class CatalogueList(CatalogueTest):
         name = self.names(self.collection, op.number % self.collections, 1)[0] if self.collection else ""
         with op("list", name or self.scope) as listing:
             listing.calls = 1
-            reply = self.session.content(name) if name else self.session.top(self.scope or self.target.names_scope)
+            reply = self._session.content(name) if name else self._session.top(self.scope or self.target.names_scope)
             listing.bytes = reply.size
             found = [(str(row.get("scope", "")), str(row["name"])) for row in reply.rows]
             self.expect(len(set(found)) == len(found), "a name is listed twice")

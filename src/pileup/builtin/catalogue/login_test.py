@@ -22,15 +22,15 @@ class CatalogueLogin(CatalogueTest):
 
     def setup(self) -> None:
         """Log in with the first iteration only."""
-        self.session = self.target.session()
+        self._session = self.target.session()
 
     def run(self, op: Op) -> None:
         """Log in once."""
         if not self.keep_connection:
-            self.session.end()
+            self._session.end()
         with op("login") as login:
             login.calls = 1
-            found = self.session.log_in()
+            found = self._session.log_in()
             if self.lasts is not None:
                 told = "an unknown time" if found.lasts is None else format_time(found.lasts)
                 enough = found.lasts is not None and found.lasts >= self.lasts
@@ -38,7 +38,7 @@ class CatalogueLogin(CatalogueTest):
         if self.ask_account:
             with op("whoami") as asking:
                 asking.calls = 1
-                who = self.session.account()
+                who = self._session.account()
                 self.expect(who == found.account, f"the token is of {who!r}, expected {found.account!r}")
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pileup.plugin import Failed, Op, Refused, Test
+from pileup.plugin import Ambiguous, Failed, Op, Refused, Test
 
 GROUP = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$"
 OWN_GROUP = r"^([A-Za-z0-9][A-Za-z0-9_-]{0,60})?$"
@@ -19,28 +19,28 @@ class CatalogueTest(Test):
 
     needs: ClassVar[str] = "catalogue"
 
-    session: Any
+    _session: Any = None
     """The client of the target."""
 
     def setup(self) -> None:
         """Log in; a catalogue that does not let the client in is asked again by the first iteration."""
-        self.session = self.target.session()
+        self._session = self.target.session()
         try:
-            if self.session.must_log_in:
-                self.session.log_in()
-        except (Failed, Refused):
-            self.session.end()
+            if self._session.must_log_in:
+                self._session.log_in()
+        except (Ambiguous, Failed, Refused):
+            self._session.end()
 
     def teardown(self) -> None:
         """Close the connection."""
-        self.session.end()
+        self._session.end()
 
     def renew(self, op: Op) -> None:
         """Log in where there is no token, or not for long enough: the operation `login`."""
-        if self.session.must_log_in:
+        if self._session.must_log_in:
             with op("login") as login:
                 login.calls = 1
-                self.session.log_in()
+                self._session.log_in()
 
     def names(self, group: str, first: int, count: int) -> list[str]:
         """Return names of a group by their numbers; of no group: names that no other load makes."""

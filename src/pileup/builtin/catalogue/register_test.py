@@ -27,7 +27,7 @@ class CatalogueRegister(CatalogueTest):
         for rse in rses_of(self, self.copies):
             with op("register", names[0]) as registering:
                 registering.calls = 1
-                self.session.register(rse, names, self.size)
+                self._session.register(rse, names, self.size)
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """A request for each copy, and a login at most."""

@@ -35,7 +35,7 @@ class CatalogueReplicas(CatalogueTest):
         asked = self.names(self.collection, op.number % self.collections, 1) if self.collection else wanted
         with op("replicas", asked[0]) as asking:
             asking.calls = 1
-            reply = self.session.replicas(asked)
+            reply = self._session.replicas(asked)
             asking.bytes = reply.size
             self._judge({str(row["name"]): _places(row) for row in reply.rows}, len(reply.rows), wanted)
         self.answer((str(row["name"]), " ".join(_places(row))) for row in reply.rows)
