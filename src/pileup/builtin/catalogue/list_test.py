@@ -34,7 +34,7 @@ class CatalogueList(CatalogueTest):
             listing.calls = 1
             reply = self._session.content(name) if name else self._session.top(self.scope or self.target.names_scope)
             listing.bytes = reply.size
-            found = [(str(row.get("scope", "")), str(row["name"])) for row in reply.rows]
+            found = [(each.scope, each.name) for each in reply.entries]
             self.expect(len(set(found)) == len(found), "a name is listed twice")
             wanted = self.entries in (None, len(found))
             self.expect(wanted, f"{counted(len(found), 'entry', 'entries')}, expected {self.entries}")

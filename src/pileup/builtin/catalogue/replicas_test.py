@@ -37,8 +37,8 @@ class CatalogueReplicas(CatalogueTest):
             asking.calls = 1
             reply = self._session.replicas(asked)
             asking.bytes = reply.size
-            self._judge({str(row["name"]): _places(row) for row in reply.rows}, len(reply.rows), wanted)
-        self.answer((str(row["name"]), " ".join(_places(row))) for row in reply.rows)
+            self._judge({each.name: each.places for each in reply.entries}, len(reply.entries), wanted)
+        self.answer((each.name, " ".join(each.places)) for each in reply.entries)
 
     def _wanted(self, op: Op) -> list[str]:
         """Return the files that the answer must have."""
@@ -48,7 +48,7 @@ class CatalogueReplicas(CatalogueTest):
         first = op.number * self.batch
         return whole or [self.names(self.group, k % self.files, 1)[0] for k in range(first, first + self.batch)]
 
-    def _judge(self, found: dict[str, list[str]], rows: int, wanted: list[str]) -> None:
+    def _judge(self, found: dict[str, tuple[str, ...]], rows: int, wanted: list[str]) -> None:
         self.expect(rows == len(found), "a file is in the answer twice")
         told = f"the answer has {counted(len(found), 'file')}, expected {len(wanted)}"
         if self.collection and self.collections > 1:  # which files are in which one is not known
@@ -62,9 +62,3 @@ class CatalogueReplicas(CatalogueTest):
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and a login at most."""
         return iterations * 2, None
-
-
-def _places(row: dict[str, object]) -> list[str]:
-    """Return the storage elements that have a file."""
-    states = row.get("states")
-    return sorted(str(name) for name in states) if isinstance(states, dict) else []

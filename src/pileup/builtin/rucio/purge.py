@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pileup.builtin.rucio.rest import Row
+from pileup.builtin.rucio.rest import Entry
 from pileup.builtin.rucio.session import Session
 from pileup.plugin import Failed, NotThere, Refused
 from pileup.plugin.units import counted
@@ -42,7 +42,7 @@ def _remove_files(session: Session, names: Sequence[str]) -> str:
     """Delete the replicas of files; return why not, if that is so."""
     why = ""
     for some in _pages(names):
-        for rse, files in _by_rse(session.replicas(some).rows).items():
+        for rse, files in _by_rse(session.replicas(some).entries).items():
             try:
                 session.remove(rse, files)
             except (Refused, Failed) as problem:
@@ -50,17 +50,16 @@ def _remove_files(session: Session, names: Sequence[str]) -> str:
     return why
 
 
-def _by_rse(rows: Sequence[Row]) -> dict[str, list[str]]:
+def _by_rse(files: Sequence[Entry]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for row in rows:
-        states = row.get("states")
-        for rse in states if isinstance(states, dict) else ():
-            found.setdefault(str(rse), []).append(str(row["name"]))
+    for file in files:
+        for rse in file.places:
+            found.setdefault(rse, []).append(file.name)
     return found
 
 
-def _names(rows: Sequence[Row], *kinds: str) -> list[str]:
-    return [str(row["name"]) for row in rows if str(row.get("did_type", row.get("type"))).upper() in kinds]
+def _names(entries: Sequence[Entry], *kinds: str) -> list[str]:
+    return [each.name for each in entries if each.kind in kinds]
 
 
 def _pages(names: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -33,7 +33,6 @@ THERE_ALREADY = frozenset(
     }
 )
 REFUSING = frozenset({"AccessDenied", "CannotAuthenticate", "ResourceTemporaryUnavailable", "QuotaExceeded"})
-Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,10 +49,22 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in an answer, with what the answer says of it."""
+
+    name: str
+    scope: str = ""
+    kind: str = ""
+    """CONTAINER, DATASET or FILE."""
+    places: tuple[str, ...] = ()
+    """Storage elements that have the file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """An answer that was understood."""
 
-    rows: list[Row]
+    entries: list[Entry]
     size: int
     """Bytes of the answer."""
 
@@ -80,13 +91,13 @@ class Rest:
     def ask(
         self, token: str, method: str, path: str, body: object = None, *, query: str = "", kind: str = STREAM
     ) -> Reply:
-        """Send a request that a token is needed for; return the rows of the answer, one for each line of JSON."""
+        """Send a request that a token is needed for; return the names in the answer."""
         headers = {TOKEN: token, "Accept": kind}
         sent = None
         if body is not None:
             sent, headers["Content-Type"] = json.dumps(body).encode(), JSON
         answer = self._send(method, path, sent, headers, query)
-        return Reply(_rows(answer, kind), len(answer.body))
+        return Reply([_entry(each) for each in _values(answer, kind)], len(answer.body))
 
     def whose(self, token: str) -> str:
         """Return the account of a token: the server answers by leading to it."""
@@ -97,8 +108,8 @@ class Rest:
 
     def ping(self) -> str:
         """Return the version of the server."""
-        found = _rows(self._send("GET", "ping", headers={"Accept": JSON}), JSON)
-        version = found[0].get("version") if found else None
+        found = _values(self._send("GET", "ping", headers={"Accept": JSON}), JSON)
+        version = found[0].get("version") if found and isinstance(found[0], dict) else None
         if not isinstance(version, str):
             raise Failed("the answer of /ping has no version", "that of Rucio")
         return version
@@ -151,15 +162,24 @@ def _lasts(end: str | None, now: str | None) -> int | None:
         return None
 
 
-def _rows(answer: Answer, kind: str) -> list[Row]:
-    """Return the objects of an answer; what has no JSON, as `Created`, has none."""
-    lines = answer.body.splitlines() if kind == STREAM else [answer.body]
+def _values(answer: Answer, kind: str) -> list[object]:
+    """Return the values of JSON in an answer: of a stream one in each line; of what was made (201) there are none."""
     if answer.status == HTTPStatus.CREATED:
         return []
+    lines = answer.body.splitlines() if kind == STREAM else [answer.body]
     try:
         found = [json.loads(line) for line in lines if line.strip()]
     except ValueError:
         raise Failed("the answer is not JSON", "that of Rucio") from None
-    if kind == JSON and found and isinstance(found[0], list):
-        found = [each if isinstance(each, dict) else {"name": each} for each in found[0]]
-    return [each if isinstance(each, dict) else {"name": each} for each in found]
+    return found[0] if kind == JSON and found and isinstance(found[0], list) else found
+
+
+def _entry(value: object) -> Entry:
+    """Return what a value says of a name. Raises Failed for one that names nothing."""
+    if isinstance(value, str):
+        return Entry(value)
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise Failed("the answer has an entry without a name", "that of Rucio")
+    kind, states = value.get("did_type") or value.get("type"), value.get("states")
+    places = tuple(sorted(map(str, states))) if isinstance(states, dict) else ()
+    return Entry(value["name"], str(value.get("scope", "")), str(kind or "").upper(), places)

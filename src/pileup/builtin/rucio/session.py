@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from pileup.builtin.credentials.token_source import TokenSource
-from pileup.builtin.rucio.rest import JSON, STREAM, Login, Reply, Rest, Row, expired
+from pileup.builtin.rucio.rest import JSON, STREAM, Entry, Login, Reply, Rest, expired
 from pileup.plugin import Failed, NotThere, Refused
 from pileup.plugin.catalogue import CatalogueTarget
 
@@ -66,7 +66,7 @@ class Session:
 
     def scopes(self) -> list[str]:
         """Return the names of all scopes."""
-        return [str(row["name"]) for row in self._ask("GET", "scopes/", kind=JSON).rows]
+        return [each.name for each in self._ask("GET", "scopes/", kind=JSON).entries]
 
     def top(self, scope: str) -> Reply:
         """Return what is in a scope and in no collection of it."""
@@ -76,10 +76,10 @@ class Session:
         """Return what is attached to a collection."""
         return self._ask("GET", f"{self._did(name)}/dids")
 
-    def find(self, prefix: str) -> list[Row]:
+    def find(self, prefix: str) -> list[Entry]:
         """Return everything whose name begins so."""
         query = urlencode({"type": "all", "long": "True", "name": f"{prefix}*"})
-        return self._ask("GET", f"dids/{self._scope}/dids/search", query=query).rows
+        return self._ask("GET", f"dids/{self._scope}/dids/search", query=query).entries
 
     def create(self, kind: str, names: Sequence[str]) -> None:
         """Make collections, which are `container` or `dataset`: one by its own request, several by a bulk one."""
@@ -101,7 +101,7 @@ class Session:
         self._ask("POST", "replicas", {"rse": rse, "files": files})
 
     def replicas(self, names: Sequence[str]) -> Reply:
-        """Return a row for each file of these names, which are files or collections, by one request."""
+        """Return an entry for each file of these names, which are files or collections, by one request."""
         asked = {"dids": list(self._dids(names)), "all_states": True, "ignore_availability": True}
         return self._ask("POST", "replicas/list", asked)
 
@@ -148,7 +148,7 @@ class Session:
     def _did(self, name: str) -> str:
         return f"dids/{self._scope}/{name}"
 
-    def _dids(self, names: Iterable[str]) -> Iterator[dict[str, object]]:
+    def _dids(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
         return ({"scope": self._scope, "name": name} for name in names)
 
     def _check(self, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pileup.builtin.catalogue.list_test import CatalogueList
 from pileup.builtin.catalogue.login_test import CatalogueLogin
 from pileup.builtin.catalogue.register_test import CatalogueRegister
 from pileup.builtin.catalogue.replicas_test import CatalogueReplicas
-from pileup.builtin.rucio.rest import Login, Reply
+from pileup.builtin.rucio.rest import Entry, Login, Reply
 from pileup.plugin import Context
 from pileup.plugin.testing import run_once
 
@@ -18,7 +18,7 @@ from pileup.plugin.testing import run_once
 class FakeSession:
     """Answers what it was given, and keeps what it was asked."""
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: list[Entry]) -> None:
         self.rows = rows
         self.asked: list[Any] = []
         self.due = False
@@ -52,7 +52,7 @@ class FakeTarget:
     storage = ("SE1", "SE2")
     names_scope = "pileup"
 
-    def __init__(self, *rows: dict[str, Any]) -> None:
+    def __init__(self, *rows: Entry) -> None:
         self.made = FakeSession(list(rows))
 
     def session(self) -> FakeSession:
@@ -91,8 +91,8 @@ def test_more_copies_than_storage_elements_are_refused() -> None:
     assert not done.passed and "3 copies, and the target has 2 storage elements" in done.error
 
 
-def row(name: str, *places: str) -> dict[str, Any]:
-    return {"scope": "pileup", "name": name, "states": dict.fromkeys(places, "AVAILABLE")}
+def row(name: str, *places: str) -> Entry:
+    return Entry(name, "pileup", places=places)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def row(name: str, *places: str) -> dict[str, Any]:
         ([row("pileup-1.files.0000000"), row("pileup-1.files.0000001", "SE1")], "1 file without 1 replica"),
     ],
 )
-def test_an_answer_about_replicas_is_held_against_what_was_asked(rows: list[dict[str, Any]], told: str) -> None:
+def test_an_answer_about_replicas_is_held_against_what_was_asked(rows: list[Entry], told: str) -> None:
     done = run(CatalogueReplicas, FakeTarget(*rows), files=2, batch=2, copies=1)
     assert done.passed is not bool(told)
     assert told in str(done.error or "")

@@ -1,10 +1,9 @@
 """What of a run's names is removed, and what is said of the rest."""
 
-from typing import Any
-
 import pytest
 
 from pileup.builtin.rucio.purge import purge
+from pileup.builtin.rucio.rest import Entry, Reply
 from pileup.model.errors import Failed, Refused
 
 
@@ -17,19 +16,18 @@ class FakeSession:
         self.erased: list[str] = []
         self.refuses = False
 
-    def find(self, prefix: str) -> list[dict[str, Any]]:
-        rows = [{"name": name, "did_type": "FILE"} for name in self.files]
-        rows += [{"name": name, "did_type": kind} for name, kind in self.collections.items()]
-        return [row for row in rows if str(row["name"]).startswith(prefix)]
+    def find(self, prefix: str) -> list[Entry]:
+        found = [Entry(name, kind="FILE") for name in self.files]
+        found += [Entry(name, kind=kind) for name, kind in self.collections.items()]
+        return [each for each in found if each.name.startswith(prefix)]
 
     def close_collection(self, name: str) -> None:
         if name in self.closed:
             raise Failed("409 UnsupportedOperation")
         self.closed.append(name)
 
-    def replicas(self, names: list[str]) -> Any:
-        rows = [{"name": name, "states": dict.fromkeys(self.files[name], "AVAILABLE")} for name in names]
-        return type("Reply", (), {"rows": rows})
+    def replicas(self, names: list[str]) -> Reply:
+        return Reply([Entry(name, places=tuple(self.files[name])) for name in names], 0)
 
     def remove(self, rse: str, names: list[str]) -> None:
         if self.refuses:
