@@ -53,9 +53,9 @@ class CatalogueTest(Test):
 
 
 def rses_of(test: Test, copies: int) -> list[str]:
-    """Return as many storage elements as there are to be copies. Raises ValueError when there are fewer."""
+    """Return as many storage elements as there are to be copies. Raises Failed when there are fewer."""
     storage: list[str] = test.target.storage
     if len(storage) < copies:
         told = f"{copies} copies, and the target has {len(storage)} storage elements"
-        raise ValueError(f"{told}; expected at least {copies} as its option `rses`")
+        raise Failed(told, f"at least {copies}", "name them: the option `rses` of the target")
     return storage[:copies]
