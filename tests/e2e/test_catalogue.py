@@ -108,6 +108,6 @@ def test_a_rucio_that_is_not_installed_is_named_with_the_command(tmp_path: Path)
     path = tmp_path / "launched.yaml"
     path.write_text(LAUNCHED.format(python="/nowhere/bin/python"))
     done = pileup("validate", str(path), cwd=tmp_path)
-    assert done.returncode == 2, done.stdout
+    assert done.returncode == 3, done.stdout
     assert "Rucio is not installed: there is no /nowhere/bin/python" in done.stdout + done.stderr
     assert "pip install rucio==" in done.stdout + done.stderr
