@@ -199,8 +199,8 @@ def test_sixty_uploads_at_once_are_accounted_for(server: RunningRucio) -> None:
             return Outcome.REFUSED.name
         except Ambiguous:
             return Outcome.AMBIGUOUS.name
-        except Failed as problem:
-            return problem.what
+        except Failed:
+            return Outcome.FAILED.name
         finally:
             session.end()
         return Outcome.PASSED.name
@@ -209,9 +209,8 @@ def test_sixty_uploads_at_once_are_accounted_for(server: RunningRucio) -> None:
         told = list(pool.map(upload, range(60)))
     counts = dict(server.ask("SELECT left(name, 8), count(*) FROM dev.replicas WHERE name LIKE 'upload%' GROUP BY 1"))
     print(Counter(told))
-    assert set(told) <= {"PASSED", "REFUSED", "AMBIGUOUS"}
     assert told.count("PASSED") > 0
     for number, outcome in enumerate(told):
         there = int(counts.get(f"upload{number:02d}", 0))
-        assert there == {"PASSED": each, "REFUSED": 0}.get(outcome, there), (number, outcome, there)
+        assert there == {"PASSED": each, "AMBIGUOUS": there}.get(outcome, 0), (number, outcome, there)
         assert there in (0, each)
