@@ -1,5 +1,6 @@
 """Rucio's answers and what they mean, on a server that answers what it is told."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ def target_of(fake: FakeRucio, **options: Any) -> RucioTarget:
 
 
 @pytest.fixture
-def session(fake: FakeRucio) -> Session:
-    return target_of(fake).session()
+def session(fake: FakeRucio) -> Iterator[Session]:
+    session = target_of(fake).session()
+    yield session
+    session.end()
 
 
 def test_the_probe_asks_for_version_login_and_scope(fake: FakeRucio) -> None:
@@ -122,4 +125,5 @@ def test_several_accounts_need_to_be_told_apart(fake: FakeRucio) -> None:
     target = target_of(fake, account="jdoe")
     session = target.session()
     session.log_in()
+    session.end()
     assert fake.asked[-1][2]["X-Rucio-Account"] == "jdoe"
