@@ -92,7 +92,7 @@ class Rest:
         self, token: str, method: str, path: str, body: object = None, *, query: str = "", kind: str = STREAM
     ) -> Reply:
         """Send a request that a token is needed for; return the names in the answer."""
-        headers = {TOKEN: token, "Accept": kind}
+        headers = {TOKEN: token, "Accept": JSON if kind == JSON else f"{STREAM}, {JSON};q=0.9"}
         sent = None
         if body is not None:
             sent, headers["Content-Type"] = json.dumps(body).encode(), JSON
