@@ -13,12 +13,13 @@ from pileup.builtin.rucio.launcher import home, installing, missing
 
 
 def main() -> int:
-    """Make it; return 0, whatever comes of it: the tests tell."""
+    """Make it; return 0, whatever comes of it: the tests report it."""
     if not missing():
         return 0
     print(f"installing Rucio for the tests into {home()} ...", flush=True)
     words = ["sh", "-c", f"{installing(home())} --quiet --disable-pip-version-check"]
-    done = subprocess.run(words, env={name: text for name, text in os.environ.items() if name != "PYTHONPATH"}, check=False)
+    alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(words, env=alone, check=False)
     if done.returncode:
         print(f"that ended with {done.returncode}: tests of Rucio will be skipped")
     return 0

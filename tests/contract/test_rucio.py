@@ -30,7 +30,8 @@ OWN = "pileup-20261123T220000Z-0123abcd"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRucio]:
-    with rucio(tmp_path_factory.mktemp("rucio"), token_lifetime=f"{LIFETIME:g} s", pool=2, pool_wait="1 s", threads=30) as running:
+    few = {"pool": 2, "pool_wait": "1 s", "threads": 30}
+    with rucio(tmp_path_factory.mktemp("rucio"), token_lifetime=f"{LIFETIME:g} s", **few) as running:
         yield running
 
 

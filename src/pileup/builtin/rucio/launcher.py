@@ -31,7 +31,7 @@ def rucio_launcher(settings: Mapping[str, object]) -> Launcher:
     """Return how to start one. Raises ValueError for a wrong setting, and when this machine lacks something."""
     wanted = RucioSettings.model_validate(settings)
     python = _python(wanted)
-    processes = (
+    processes: tuple[Daemon | Task, ...] = (
         *postgresql_parts(texts.DATABASE, wanted.for_postgresql(), "{port:postgres}"),
         *_cache(wanted),
         Task(
@@ -94,7 +94,7 @@ def _files(wanted: RucioSettings) -> Iterator[File]:
     """Yield its files; who pileup is stays over restarts."""
     password, token = secrets.token_hex(16), secrets.token_hex(32)
     yield File(texts.LOGIN, mode=0o700)
-    yield File(f"{texts.LOGIN}/{texts.TOLD}", texts.told(password, token), mode=0o600, keep=True)
+    yield File(f"{texts.LOGIN}/{texts.TOLD}", texts.description(password, token), mode=0o600, keep=True)
     yield File(texts.TOKEN, token, mode=0o600, keep=True)
     yield File(texts.CONFIGURATION, texts.rucio_cfg(wanted), mode=0o600)
     yield File("{short}/alembic.ini", texts.alembic_ini(), mode=0o600)

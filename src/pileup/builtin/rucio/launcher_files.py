@@ -66,11 +66,11 @@ import sys
 
 from rucio.common import config
 
-told = json.load(open(sys.argv[1]))
+known = json.load(open(sys.argv[1]))
 given = config.get_config()
 given.add_section("bootstrap")
-given.set("bootstrap", "userpass_identity", told["user"])
-given.set("bootstrap", "userpass_pwd", told["password"].replace("%", "%%"))
+given.set("bootstrap", "userpass_identity", known["user"])
+given.set("bootstrap", "userpass_pwd", known["password"].replace("%", "%%"))
 
 from rucio.common.types import InternalAccount, InternalScope
 from rucio.core import rse, scope
@@ -81,18 +81,18 @@ from rucio.db.sqla.session import db_session
 util.build_database()
 util.create_base_vo()
 util.create_root_account()
-root = InternalAccount(told["account"])
+root = InternalAccount(known["account"])
 every = dict.fromkeys(("read", "write", "delete"), 1)
 with db_session(DatabaseOperationType.WRITE) as session:
-    for name in told["scopes"]:
+    for name in known["scopes"]:
         scope.add_scope(InternalScope(name), root, session=session)
-    for number, name in enumerate(told["rses"], 1):
+    for number, name in enumerate(known["rses"], 1):
         made = rse.add_rse(name, session=session)
         at = {"scheme": "root", "hostname": f"se{number}.pileup.invalid", "port": 1094, "prefix": "/data/"}
         at |= {"impl": "rucio.rse.protocols.xrootd.Default", "domains": {"lan": dict(every), "wan": dict(every)}}
         rse.add_protocol(made, at, session=session)
     end = datetime.datetime.utcnow() + datetime.timedelta(days=30)
-    token = models.Token(account=root, identity=told["user"], token=told["token"], expired_at=end, ip="127.0.0.1")
+    token = models.Token(account=root, identity=known["user"], token=known["token"], expired_at=end, ip="127.0.0.1")
     token.save(session=session)
 """
 SERVE = """\
@@ -138,8 +138,8 @@ def serve_py(wanted: RucioSettings) -> str:
     return SERVE.format(lifetime=wanted.token_lifetime // 1000)
 
 
-def told(password: str, token: str) -> str:
-    """Return what a target is told of it, as JSON: who pileup is, where it may write, and its database."""
+def description(password: str, token: str) -> str:
+    """Return what a target needs to know of it, as JSON: who pileup is, where it may write, and its database."""
     known = {
         "account": ACCOUNT,
         "user": USER,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
+from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
@@ -134,7 +134,7 @@ class Rest:
         return answer
 
 
-def problem_of(status: int, reason: str, headers: Mapping[str, str]) -> VerdictException:
+def problem_of(status: int, reason: str, headers: Message) -> VerdictException:
     """Return what an answer that is none means: by the class of Rucio's exception, else by the status."""
     kind, text = headers.get(CLASS) or "", " ".join((headers.get(MESSAGE) or "").split())
     said = "".join(sign for sign in text if sign.isprintable())[:LONGEST]

@@ -40,13 +40,13 @@ class Private:
 
     @classmethod
     def beside(cls, token_file: str | None) -> Private | None:
-        """Return what is told beside a token; None for a Rucio that pileup did not launch."""
+        """Return what stands beside a token; None for a Rucio that pileup did not launch."""
         path = Path(token_file).parent / TOLD if token_file else None
         if path is None or not path.is_file():
             return None
         told = json.loads(path.read_text())
-        words = (told[name] for name in ("user", "password", "account"))
-        return cls(*words, tuple(told["scopes"]), tuple(told["rses"]), told["database"])
+        scopes, rses = tuple(told["scopes"]), tuple(told["rses"])
+        return cls(told["user"], told["password"], told["account"], scopes, rses, told["database"])
 
 
 class RucioTarget(HttpTarget, CatalogueTarget):
