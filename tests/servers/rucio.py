@@ -9,6 +9,7 @@ from typing import Any
 from pileup.builtin.database.sql_text import parse
 from pileup.builtin.database.target import DatabaseTarget
 from pileup.builtin.rucio.launcher import missing, rucio_launcher
+from pileup.builtin.rucio.settings import RucioSettings
 from pileup.builtin.rucio.target import RucioTarget
 from pileup.model.suite import Credentials
 from pileup.run.servers.supervisor import Supervisor
@@ -66,5 +67,5 @@ class RunningRucio:
 def rucio(folder: Path, **settings: Any) -> Iterator[RunningRucio]:
     """Yield a private Rucio."""
     require_rucio()
-    with supervised(rucio_launcher(settings), folder) as supervisor:
+    with supervised(rucio_launcher(RucioSettings.model_validate(settings)), folder) as supervisor:
         yield RunningRucio(supervisor)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pileup.builtin.database.mariadb import SLOW_LOG, SOCKET, known_user, mariadb_parts
 from pileup.builtin.database.postgresql import postgresql_parts
 from pileup.builtin.database.settings import DatabaseSettings
@@ -13,9 +11,8 @@ DATABASE = "pileup"
 """What the database is called on MariaDB; on PostgreSQL its user."""
 
 
-def database_launcher(settings: Mapping[str, object]) -> Launcher:
-    """Return how to start a database server. Raises ValueError for a wrong setting, or when this machine lacks it."""
-    wanted = DatabaseSettings.model_validate(settings)
+def database_launcher(wanted: DatabaseSettings) -> Launcher:
+    """Return how to start a database server. Raises ValueError when this machine lacks it."""
     return _mariadb(wanted) if wanted.server == "mariadb" else _postgresql(wanted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from pileup.builtin.database.mariadb import known_user
@@ -27,9 +27,8 @@ READY_WITHIN = 120 * SECOND
 GRACE = 15 * SECOND
 
 
-def rucio_launcher(settings: Mapping[str, object]) -> Launcher:
-    """Return how to start one. Raises ValueError for a wrong setting, and when this machine lacks something."""
-    wanted = RucioSettings.model_validate(settings)
+def rucio_launcher(wanted: RucioSettings) -> Launcher:
+    """Return how to start one. Raises ValueError when this machine lacks something."""
     python = _python(wanted)
     processes: tuple[Daemon | Task, ...] = (
         *postgresql_parts(texts.DATABASE, wanted.for_postgresql(), "{port:postgres}"),

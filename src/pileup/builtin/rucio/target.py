@@ -40,7 +40,7 @@ class Private:
 
     @classmethod
     def beside(cls, token_file: str | None) -> Private | None:
-        """Return what stands beside a token; None for a Rucio that pileup did not launch."""
+        """Return what a private Rucio has written beside a token; None for a Rucio that pileup did not launch."""
         path = Path(token_file).parent / TOLD if token_file else None
         if path is None or not path.is_file():
             return None
@@ -74,7 +74,7 @@ class RucioTarget(HttpTarget, CatalogueTarget):
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
-        return rucio_launcher(settings)
+        return rucio_launcher(RucioSettings.model_validate(settings))
 
     @cached_property
     def private(self) -> Private | None:

@@ -8,6 +8,7 @@ import pytest
 
 from pileup.builtin.database import postgresql
 from pileup.builtin.rucio import launcher
+from pileup.builtin.rucio.settings import RucioSettings
 from pileup.builtin.rucio.target import RucioTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Daemon, File, Launcher
@@ -32,7 +33,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(python: Path, **settings: Any) -> Launcher:
-    return launcher.rucio_launcher({"python": str(python), **settings})
+    return launcher.rucio_launcher(RucioSettings.model_validate({"python": str(python), **settings}))
 
 
 def text_of(found: Launcher, path: str) -> str:
