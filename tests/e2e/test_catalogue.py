@@ -94,8 +94,8 @@ def test_a_wrong_password_makes_the_target_unavailable(server: RunningRucio, tmp
 @pytest.mark.long
 def test_the_example_shows_what_bulk_is_worth(tmp_path: Path) -> None:
     require_rucio()
-    short = ("--set", "length=1 s", "--set", "files=200", "--set", "singles=20")
-    done = pileup("run", "suite:catalogue", "--quiet", *short, cwd=tmp_path, drawn=True)
+    short = ("--set", "length=1 s", "--set", "files=100", "--set", "singles=8")
+    done = pileup("run", "suite:catalogue", "--quiet", *short, cwd=tmp_path, drawn=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = tmp_path / run_folder(done)
     results = json.loads((folder / "results.json").read_text())
