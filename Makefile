@@ -65,8 +65,9 @@ idle-test: build
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20 $(call MARKED,mark\.timed)
 
-system:  ## install the real servers that the tests use, when run as root on Debian
+system: build  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh
+	@$(BIN)/python tools/rucio.py
 
 bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
 	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)

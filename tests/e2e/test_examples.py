@@ -19,6 +19,7 @@ ENDS = {
 LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens"), ("--set", "length=2 s"))
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
+    "catalogue",
     "cream-acceptance",
     "cream-arc",
     "cream-slurm-ci",
@@ -32,8 +33,8 @@ ELSEWHERE = {
     "tuning",
     "weak-scaling",
 } | STORAGE
-"""Examples that have a file of tests of their own: test_computing.py, test_cream.py, test_find.py, test_first_run.py,
-test_harness.py, test_hold.py, test_scaling.py, test_storage_check.py, test_database_suite.py, …"""
+"""Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream.py, test_find.py,
+test_first_run.py, test_harness.py, test_hold.py, test_scaling.py, test_storage_check.py, test_database_suite.py, …"""
 
 
 def test_every_example_is_run_here() -> None:

@@ -15,6 +15,7 @@ from pileup.model.report_spec import ReportSpec
 from pileup.model.shared import SharedData
 from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Report, Target, Test
+from pileup.plugin.catalogue import CatalogueTarget
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
 from pileup.plugin.test import needs_of
@@ -170,6 +171,8 @@ def make_target(plan: Plan, name: str, url: str) -> Target:
     target = class_of_target(spec.kind, Path(plan.folder))(url, spec.credentials, **spec.options)
     if spec.path is not None:
         target.via = spec.path.at or ""
+    if isinstance(target, CatalogueTarget):
+        target.inside = plan.suite.limits.inside or ""
     return target
 
 

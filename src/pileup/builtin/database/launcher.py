@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from pileup.builtin.database.mariadb import SLOW_LOG, SOCKET, known_user, mariadb_parts
+from pileup.builtin.database.postgresql import postgresql_parts
 from pileup.builtin.database.settings import DatabaseSettings
-from pileup.plugin import Daemon, Launcher, Line, Task
+from pileup.plugin import Launcher
 
 DATABASE = "pileup"
 """What the database is called on MariaDB; on PostgreSQL its user."""
-POSTGRESQL = Path("/usr/lib/postgresql")
-"""Where Debian has the programs of its server, by version."""
-INIT_WITHIN = 180 * 10**9
-READY_WITHIN = 90 * 10**9
-GRACE = 30 * 10**9
 
 
-def database_launcher(settings: Mapping[str, object]) -> Launcher:
-    """Return how to start a database server. Raises ValueError for a wrong setting, or when this machine lacks it."""
-    wanted = DatabaseSettings.model_validate(settings)
+def database_launcher(wanted: DatabaseSettings) -> Launcher:
+    """Return how to start a database server. Raises ValueError when this machine lacks it."""
     return _mariadb(wanted) if wanted.server == "mariadb" else _postgresql(wanted)
 
 
@@ -33,23 +25,6 @@ def _mariadb(wanted: DatabaseSettings) -> Launcher:
 
 
 def _postgresql(wanted: DatabaseSettings) -> Launcher:
-    folder = _programs()
-    make = (f"{folder}/initdb", "-D", "{short}/db", "-U", DATABASE, "--auth=trust", "--encoding=UTF8", "--locale=C")
-    settings = (word for each in ("listen_addresses=", *wanted.for_postgresql()) for word in ("-c", each))
-    run = (f"{folder}/postgres", "-D", "{short}/db", "-p", "{port}", "-k", "{short}", *settings)
-    ready = Line("database system is ready to accept connections")
-    daemon = Daemon(run, ready, name="postgres", folder="{short}", stop="INT", ready_within=READY_WITHIN, grace=GRACE)
-    task = Task((*make, "--no-sync"), name="initdb", folder="{short}", within=INIT_WITHIN)
+    processes = postgresql_parts(DATABASE, wanted.for_postgresql())
     url = f"postgresql://{DATABASE}@:{{port}}/postgres?host={{short}}"
-    return Launcher((task, daemon), url, user=known_user("postgres", "nobody"))
-
-
-def _programs() -> Path:
-    """Return the folder of PostgreSQL's newest server. Raises ValueError when there is none."""
-    found = [each for each in POSTGRESQL.glob("*/bin") if (each / "postgres").exists() and (each / "initdb").exists()]
-    if not found:
-        raise ValueError(
-            f"there is no PostgreSQL server below {POSTGRESQL}; "
-            "expected it (Debian: apt-get install postgresql), or a url"
-        )
-    return max(found, key=lambda each: float(each.parent.name) if each.parent.name.isdigit() else 0.0)
+    return Launcher(processes, url, user=known_user("postgres", "nobody"))

@@ -95,8 +95,8 @@ class DatabaseTarget(Target):
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
-        """Return how to start a private server."""
-        return database_launcher(settings)
+        """Return how to start a private server. Raises ValueError for a wrong setting."""
+        return database_launcher(DatabaseSettings.model_validate(settings))
 
     @classmethod
     def settings_of(cls, options: dict[str, object]) -> dict[str, tuple[str, ...]]:

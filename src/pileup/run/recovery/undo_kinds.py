@@ -17,6 +17,7 @@ from pileup.model.plan import Plan
 from pileup.model.program import Program
 from pileup.model.record import CaseOutcome
 from pileup.plugin import FileTarget, Target
+from pileup.plugin.catalogue import CatalogueTarget
 from pileup.record import RunFolder
 from pileup.run.recovery.delegations import UndoDelegations
 from pileup.run.recovery.intents import Intent, open_intents
@@ -25,8 +26,8 @@ from pileup.run.recovery.objects import remove
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
 from pileup.run.safety.kept_sets import deleting, left_alone
-from pileup.run.safety.leaving import LEFT, end_ground
-from pileup.run.safety.own_folders import GROUND, OWN, keeps
+from pileup.run.safety.leaving import LEFT, end_ground, end_names
+from pileup.run.safety.own_folders import GROUND, OWN, keeps, keeps_names
 from pileup.run.safety.set_contents import ours, remove_folders
 from pileup.run.servers import disks, processes, scratch
 from pileup.run.servers.processes import Identity
@@ -320,6 +321,9 @@ class UndoGround:
     def told(self, intent: Intent, context: Context) -> str:
         """Name it, and why it is kept when it is."""
         entry = intent.entry
+        if _is_catalogue(context, entry.target):
+            what = f"what begins with {entry.folder} on target {entry.target}"
+            return f"{what} is kept: the suite keeps it" if self._kept(intent, context) else f"{what} is removed"
         what = f"the folder /{entry.folder} on target {entry.target}"
         if intent.what == GROUND:
             return f"{what} is free again"
@@ -328,6 +332,11 @@ class UndoGround:
     def mend(self, intent: Intent, context: Context) -> str:
         """Remove what is the run's in it."""
         entry, target = intent.entry, context.target(intent.entry.target)
+        if isinstance(target, CatalogueTarget):
+            state, problem = end_names(target, entry.folder, kept=self._kept(intent, context))
+            if state == LEFT:
+                raise TargetError(problem)
+            return ""
         if not isinstance(target, FileTarget):
             raise TargetError(f"target {entry.target} keeps no files now", "the kind that it was")
         own = intent.what == OWN
@@ -340,7 +349,16 @@ class UndoGround:
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed, or kept."""
-        return "kept" if intent.what == OWN and _keeps(context) else "removed"
+        return "kept" if intent.what == OWN and self._kept(intent, context) else "removed"
+
+    def _kept(self, intent: Intent, context: Context) -> bool:
+        name = intent.entry.target
+        return keeps_names(context.plan, name) if _is_catalogue(context, name) else _keeps(context)
+
+
+def _is_catalogue(context: Context, name: str) -> bool:
+    spec = context.plan.suite.targets[name]
+    return issubclass(instances.class_of_target(spec.kind, Path(context.plan.folder)), CatalogueTarget)
 
 
 def _keeps(context: Context) -> bool:

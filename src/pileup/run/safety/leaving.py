@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from pileup.model.errors import PileupError, TargetError, VerdictException
 from pileup.plugin import FileTarget, NoListing, NotThere
+from pileup.plugin.catalogue import CatalogueTarget
 from pileup.run.safety.marker import MARKER, told_by
 from pileup.run.safety.set_contents import is_missing, read_small
 
@@ -16,6 +18,8 @@ REMOVED, KEPT, LEFT, STAYS = "removed", "kept", "left", "stays"
 MOST_LEFT = 1_000_000
 """Entries that are removed with the run's own folder."""
 DEEPEST = 64
+OWN_NAME = re.compile(r"pileup-\d{8}T\d{6}Z-[0-9a-f]{8}$")
+"""What the names of a run begin with in a catalogue, behind what the suite puts before it."""
 MOST_LOOKED = 100
 """Folders that are looked into for the markers of other runs."""
 
@@ -41,6 +45,19 @@ def end_ground(
         return _end_levels(target, levels, marker)
     except (PileupError, OSError) as problem:
         return LEFT, str(problem)
+
+
+def end_names(target: CatalogueTarget, prefix: str, *, kept: bool) -> tuple[str, str]:
+    """Remove the names of a run from a catalogue. Returns the state for the journal, and what went wrong."""
+    if kept:
+        return KEPT, ""
+    if not OWN_NAME.search(prefix):
+        return LEFT, f"{prefix!r} is not what the names of a run begin with"
+    try:
+        problem = target.purge(prefix)
+    except (PileupError, OSError) as wrong:
+        problem = str(wrong)
+    return (LEFT, problem) if problem else (REMOVED, "")
 
 
 def _holds_more(target: FileTarget, place: str) -> bool:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pileup.model.errors import TargetError
 from pileup.model.journal import JournalEntry
@@ -20,11 +21,13 @@ from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import TargetSpec
 from pileup.model.verbs import Makes, Moves, Names
 from pileup.plugin import Failed, FileTarget, Refused, Target, ThereAlready
+from pileup.plugin.catalogue import CatalogueTarget
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import changing, place_inside, shown
-from pileup.run.safety.leaving import LEFT, STAYS, end_ground
+from pileup.run.safety.leaving import LEFT, STAYS, end_ground, end_names
 from pileup.run.safety.marker import MARKER, new_marker, told_by
 from pileup.run.safety.set_contents import Made, acknowledged, existing, is_missing, made_by, read_small
+from pileup.suite.instances import class_of_target
 
 OWN, GROUND = "own", "ground"
 """Kinds of the journal's entries: the run's own folder, and one that the suite names."""
@@ -51,9 +54,16 @@ def with_own(plan: Plan, folder: RunFolder) -> Plan:
     own = {}
     for name, spec in plan.suite.targets.items():
         if not is_private(spec):
-            above = place_inside(spec.url or "", plan.suite.limits.inside or "")
-            own[name] = known.get(name, f"{above}/{last}".strip("/"))
+            own[name] = known.get(name) or _own_name(plan, spec, last)
     return replace(plan, own=own)
+
+
+def _own_name(plan: Plan, spec: TargetSpec, last: str) -> str:
+    """Return the run's own folder on a target; of a catalogue what the names of the run begin with."""
+    inside = plan.suite.limits.inside or ""
+    if issubclass(class_of_target(spec.kind, Path(plan.folder)), CatalogueTarget):
+        return inside.strip("/").partition("/")[2] + last
+    return f"{place_inside(spec.url or '', inside)}/{last}".strip("/")
 
 
 def own_entries(folder: RunFolder) -> dict[str, JournalEntry]:
@@ -128,9 +138,13 @@ class OwnFolders:
         storage refuses.
         """
         name = case.test.target or ""
-        if not isinstance(target, FileTarget) or name not in self.plan.own:
+        if name not in self.plan.own:
             return
         own = self.plan.own[name]
+        if isinstance(target, CatalogueTarget):
+            self._enter_catalogue(name, own)
+        if not isinstance(target, FileTarget):
+            return
         steps = [step for program in programs if program is not None for step in program.steps]
         writes = changing(programs)
         with self._lock:
@@ -139,6 +153,13 @@ class OwnFolders:
             elif any(in_own(own, step.keys) for step in steps if step.traits.names not in PLACELESS):
                 self._check_written(name, target, own)
             self._enter_others(name, target, [made for made in made_by(writes) if not in_own(own, made.keys)])
+
+    def _enter_catalogue(self, name: str, own: str) -> None:
+        """Note in the journal what the names of the run begin with, before there are any."""
+        with self._lock:
+            if (name, own) not in self._grounds:
+                told = {"target": name, "folder": own, "marker": self.marker.decode(), "levels": []}
+                self._grounds[name, own] = OwnFolder(self.folder.journal(OWN, "made", **told), [])
 
     def enter_second(self, name: str, target: FileTarget) -> None:
         """Make the run's own folder on a second target, where something is sent to. Raises as `enter`."""
@@ -172,6 +193,8 @@ class OwnFolders:
         told, kept = [], keeps(self.folder)
         for (name, place), ground in reversed(self._grounds.items()):
             target = get(name)
+            if isinstance(target, CatalogueTarget):
+                told += self._leave_catalogue(name, place, ground, target)
             if not isinstance(target, FileTarget):
                 continue
             what = OWN if place == self.plan.own.get(name) else GROUND
@@ -184,6 +207,14 @@ class OwnFolders:
                 told.append(f"the folder /{place} on target {name} is kept, because the suite keeps files in it")
         self._grounds.clear()
         return told
+
+    def _leave_catalogue(self, name: str, own: str, ground: OwnFolder, target: CatalogueTarget) -> list[str]:
+        """Remove the names of the run from a catalogue; return in words what stays, and why."""
+        state, problem = end_names(target, own, kept=keeps_names(self.plan, name))
+        self.folder.journal(OWN, state, of=ground.entry, target=name, problem=problem)
+        if not problem:
+            return []
+        return [f"names remain on target {name}: {problem}; `pileup clean {self.folder.path}` tries again"]
 
     def _check_written(self, name: str, target: FileTarget, own: str) -> None:
         """Raise TargetError where a test reads in the run's own folder, and none has written there."""
@@ -248,6 +279,11 @@ class OwnFolders:
             self.folder.journal(what, state, of=entry, target=name, problem=left)
             raise _no_ground(name, place, problem) from problem
         self._grounds[name, place] = OwnFolder(entry, levels)
+
+
+def keeps_names(plan: Plan, target: str) -> bool:
+    """Whether the suite keeps what it makes in a catalogue."""
+    return any(case.test.target == target and case.test.cleanup == "never" for case in plan.cases)
 
 
 def keeps(folder: RunFolder) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.database import launcher as launchers
-from pileup.builtin.database import mariadb
+from pileup.builtin.database import mariadb, postgresql
 from pileup.builtin.database.mariadb import mariadb_parts
 from pileup.builtin.database.sql_text import parse
 from pileup.builtin.database.target import DatabaseTarget
@@ -163,7 +162,7 @@ def test_a_setting_that_is_wrong_is_refused(settings: dict[str, Any], told: str)
 
 
 def test_settings_of_postgresql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launchers, "POSTGRESQL", tmp_path)
+    monkeypatch.setattr(postgresql, "PROGRAMS", tmp_path)
     with pytest.raises(ValueError, match=r"there is no PostgreSQL server below .*; expected it .*, or a url"):
         command(server="postgresql")
     for version in ("9", "15"):

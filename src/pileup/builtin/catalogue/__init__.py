@@ -1,0 +1,1 @@
+"""Tests of catalogues: log in, list, create, attach, register, look up, delete."""
