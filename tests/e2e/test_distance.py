@@ -1,12 +1,16 @@
 """A target behind a relay: figures with its latency, axes over it, relays that are killed, traces."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +109,10 @@ def _rows(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.glob("runs/*/operations/*") if path.is_file()]
 
 
-def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path) -> None:
-    written(tmp_path, "{clients: 2, for: 8 s}")
+@pytest.mark.parametrize("client", ["native", pytest.param("curl", marks=pytest.mark.long)])
+def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path, client: str) -> None:
+    path = written(tmp_path, "{clients: 2, for: 8 s}")
+    path.write_text(path.read_text().replace("path: {", f"options: {{client: {client}}}, path: {{"))
     process = subprocess.Popen(
         [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", "--set", "reports=[{use: json}]"],
         cwd=tmp_path, env={**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}, stdout=subprocess.PIPE, text=True,
@@ -126,8 +132,31 @@ def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path) -> N
     case = next(each for each in found["cases"] if each["name"].startswith("read"))
     assert case["outcome"] == "error" and "the relay before target se has ended" in case["reason"], case["reason"]
     assert case["operations"][0]["counts"]["passed"] > 20, "what was measured before is kept"
-    errors = json.dumps(found)
-    assert "the relay before the target: connection refused" in errors
+    assert "the relay before the target: connection refused" in json.dumps(found)
+
+
+def test_after_kill_9_the_next_start_ends_the_relay_and_removes_its_folder(tmp_path: Path) -> None:
+    written(tmp_path, "{clients: 1, for: 1 h}")
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "next.yaml").write_text("pileup: 1\ntitle: next\ntests: [{name: nothing, use: noop}]\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"],
+        cwd=tmp_path, env={**os.environ, "PILEUP_RUNS": str(tmp_path / "runs"), "TMPDIR": str(tmp_path / "tmp")},
+        stdout=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    relay, until = None, time.monotonic() + 60
+    while relay is None and time.monotonic() < until:
+        relay = next((each for each in psutil.Process(process.pid).children(True) if "relay" in each.cmdline()), None)
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert relay is not None and relay.is_running()
+    folders = set((tmp_path / "tmp").iterdir())
+    assert folders
+    done = pileup("run", "next.yaml", "--quiet", cwd=tmp_path, TMPDIR=str(tmp_path / "tmp"))
+    assert done.returncode == 0, done.stderr
+    assert not relay.is_running() or relay.status() == psutil.STATUS_ZOMBIE
+    assert [each for each in folders if each.exists()] == []
 
 
 def test_the_relay_of_the_command_line_passes_on_and_says_what(tmp_path: Path) -> None:
@@ -198,3 +227,40 @@ def test_what_cannot_be_traced_is_named(tmp_path: Path, words: list[str], said: 
     written(tmp_path)
     done = pileup("trace", *words, cwd=tmp_path)
     assert done.returncode in (2, 5) and said in done.stderr, done.stdout + done.stderr
+
+
+@contextlib.contextmanager
+def mute(closes: bool) -> Iterator[int]:
+    """Yield the port of a server that takes connections, and closes them at once or says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        kept: list[socket.socket] = []
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    line, _ = listening.accept()
+                    if closes:
+                        line.close()
+                    else:
+                        kept.append(line)
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+        for line in kept:
+            line.close()
+
+
+@pytest.mark.parametrize(("closes", "said"), [(True, "closed"), (False, "within 300 ms")])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "root://127.0.0.1:{}//x", "https://127.0.0.1:{}/"])
+def test_a_target_that_closes_at_once_or_never_answers_is_named(
+    tmp_path: Path, url: str, closes: bool, said: str
+) -> None:
+    words = ["--timeout", "300 ms", "--added", "0 ms", "--times", "1"]
+    with mute(closes) as port:
+        done = pileup("trace", url.format(port), *words, cwd=tmp_path)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "no session passed" in done.stderr and said in done.stderr, done.stderr
+    assert "expected" in done.stderr and "Traceback" not in done.stderr

@@ -14,6 +14,7 @@ ENDS = {
     "own-tests": 0,
     "practice-batch": 0,
     "faulty-storage": 4,
+    "session": 0,
     "tokens": 0,
 }
 LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens"), ("--set", "length=2 s"))

@@ -87,6 +87,19 @@ def test_the_acceptance_of_a_server_that_is_there_needs_one_url(tmp_path: Path) 
     assert left == [], "the suite removes what it has made"
 
 
+@pytest.mark.long
+def test_the_acceptance_of_a_storage_from_far_covers_its_criterion_fully(tmp_path: Path) -> None:
+    words = {"targets__se_https__path__latency": "50 ms", "criteria__C8__coverage": "full", "delivered": "10 kB/s"}
+    small = {"clients": "6", "readers": "2", "size": "64 KiB", "duration": "1 s", "warm_up": "200 ms"}
+    results = run("vendor-acceptance", tmp_path, **words, **small, taken="10 kB/s")
+    (far,) = (each for each in results["criteria"] if each["id"] == "C8")
+    assert (far["verdict"].partition(",")[0], far["coverage"]) == ("met", "full")
+    copies = _case(results, "far")["operations"][0]["response"]
+    assert copies["smallest"] >= 3 * 50e6, "connect, TLS, GET"
+    door = next(each for each in results["run"]["targets"] if each["name"] == "se_https")
+    assert "adds 50 ms to a round trip" in " ".join(door["remarks"])
+
+
 def _case(results: Results, name: str) -> Results:
     return next(case for case in results["cases"] if case["test"] == name)
 

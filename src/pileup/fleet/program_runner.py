@@ -9,10 +9,11 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pileup._core._native import Steps
+from pileup._core._native import Steps, now
 from pileup.fleet.order import MOST_THREADS
 from pileup.fleet.program_verbs import Act, Others, Verbs
 from pileup.model.errors import Ambiguous, Failed, VerdictException
+from pileup.model.own_waits import BESIDE_RELAY
 from pileup.model.program import Program, Step
 from pileup.model.units import format_time
 from pileup.plugin import Context, Test
@@ -73,6 +74,9 @@ class ProgramTest(Test):
                 raise _no_answer(call, limit) from None
             finally:
                 operation.calls = call.calls
+                for _ in range(call.past_relay):
+                    time_of = now()
+                    op.record(BESIDE_RELAY, key, start=time_of, end=time_of)
             if time.monotonic() > call.deadline:
                 raise Ambiguous(f"took longer than its timeout of {format_time(limit)}")
 

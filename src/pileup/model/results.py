@@ -379,13 +379,17 @@ class CriterionResult:
 
 @dataclass(frozen=True, slots=True)
 class TimeRatio:
-    """How long one test takes, as a multiple of the first of its group."""
+    """How long one test takes and what it asks for, as multiples of the first of its group."""
 
     test: str
     point: str
     """Of the scan, in words; empty for what is done once, and in a run without a scan."""
     figure: Figure
     """Ratio of the mean response times of iterations."""
+    calls: float | None = None
+    """Ratio of the calls of an iteration; None where one of the two has none."""
+    bytes: float | None = None
+    """Ratio of the bytes of an iteration, likewise."""
 
 
 @dataclass(frozen=True, slots=True)

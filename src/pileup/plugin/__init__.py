@@ -1,8 +1,8 @@
 """The public surface for plug-ins: Test, Target, Monitor, Report, Exporter, Program, and what their options may be.
 
 It may import only `model`. You need no compiled code to write or test a plug-in. Modules beside it have what only some
-need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `catalogue`,
-`logs`, `charts`, `testing`.
+need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `catalogue`, `logs`, `sessions`
+(traced ones), `charts`, `testing`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -22,7 +22,7 @@ METHODS = {verb: "open_file" if verb == "open" else verb for verb in VERBS if ve
 class Call:
     """One operation to do now, and what its client reports while it does it."""
 
-    __slots__ = ("_operation", "calls", "deadline", "key", "sent", "step", "timeout")
+    __slots__ = ("_operation", "calls", "deadline", "key", "past_relay", "sent", "step", "timeout")
 
     def __init__(self, step: Step, key: str, operation: Operation, timeout: int) -> None:
         self.step = step
@@ -36,6 +36,8 @@ class Call:
         """Requests made so far."""
         self.sent = False
         """Whether a request was sent, so that without an answer it may have happened."""
+        self.past_relay = 0
+        """Redirects so far that led past the relay of the target's `path`."""
         self._operation = operation
 
     @property

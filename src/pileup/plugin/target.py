@@ -48,6 +48,8 @@ class Target:
 
     relayed: ClassVar[bool] = False
     """Whether its clients connect to `via` where there is one: only then a suite may give it a `path`."""
+    not_relayed: ClassVar[str] = "has no connection to relay"
+    """Why a suite cannot give it a `path`, as the rest of a sentence that begins with the kind."""
     via: str = ""
     """Address (HOST:PORT) of a relay to connect to in the place of `endpoint`; empty: there is none."""
 
@@ -167,6 +169,11 @@ class Target:
         Called while nothing is under way; at the end of the run with the value of `setting` before the first change.
         """
         raise NotImplementedError
+
+
+def offers(cls: type[Target]) -> frozenset[str]:
+    """Return what tests may ask of a kind in `needs`: "connection" where sessions can be led through a relay."""
+    return cls.provides | {"connection"} if cls.relayed else cls.provides
 
 
 def port_of(parts: SplitResult) -> int | None:

@@ -16,6 +16,7 @@ from pileup.model.record import Sample, as_number, labels_text
 from pileup.model.shared import SharedData
 from pileup.plugin.operation import Ledger, Op
 from pileup.plugin.options import assign
+from pileup.plugin.sessions.span import EngineSessions
 
 if TYPE_CHECKING:
     from pileup.model.loads.load import Load
@@ -97,8 +98,9 @@ class Test:
     _framework: ClassVar[bool] = True
     __test__: ClassVar[bool] = False  # pytest collects its own tests only
     needs: ClassVar[str | Mapping[str, str]] = ""
-    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind. Of several:
-    a word for each and what it must be, `{"source": "files", "to": "files"}`; the first is the main one."""
+    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", "connection" (a target
+    that is `relayed`), or the name of a kind. Of several: a word for each and what it must be, `{"source": "files",
+    "to": "files"}`; the first is the main one."""
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
@@ -125,6 +127,9 @@ class Test:
     """What `begin_run` returned: the same for all clients at all places, read-only."""
     ledger: Ledger
     """The open detached operations at this place; set by the harness before `setup`."""
+    engine_sessions: EngineSessions
+    """Makes sessions of the engine apart from the load, for tests that trace them; set by the harness before `setup`.
+    """
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target

@@ -80,13 +80,14 @@ def _faults(results: RunResults) -> Table:
 
 def _equivalences(results: RunResults) -> Table:
     columns = dict.fromkeys(("tests", "verdict", "reason", "test", "point"), TEXT) | _with_ends("times") | {"n": WHOLE}
+    columns |= {"calls": NUMBER, "bytes": NUMBER}
 
     def rows(each: Equivalence) -> Iterator[Row]:
         head = (", ".join(each.tests), each.verdict, each.reason)
         for one in each.ratios:
-            yield (*head, one.test, one.point, *_interval(one.figure), one.figure.n)
+            yield (*head, one.test, one.point, *_interval(one.figure), one.figure.n, one.calls, one.bytes)
         if not each.ratios:
-            yield (*head, "", "", None, None, None, 0)
+            yield (*head, "", "", None, None, None, 0, None, None)
 
     return Table("equivalences", columns, (row for each in results.equivalences for row in rows(each)))
 

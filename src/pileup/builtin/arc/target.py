@@ -58,6 +58,7 @@ class ArcTarget(BatchTarget):
 
     kind = "arc"
     provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
+    relayed: ClassVar[bool] = True
     launch_settings = ArcSettings
 
     identities: str = option("", help="folder with an identity NAME.pem for each user: certificate and key, or a proxy")
@@ -83,11 +84,15 @@ class ArcTarget(BatchTarget):
         found = locate(self.url)
         return replace(found, path=found.path.rstrip("/") or MOUNT)
 
+    def endpoint(self) -> tuple[str, int]:
+        """Return host and port of the url."""
+        return self.location.host, self.location.port
+
     @cached_property
     def users(self) -> Users:
         """Whom pileup can be. Raises TargetError for credentials that cannot be used."""
         folder = Path(self.identities) if self.identities else None
-        return Users(self.location, self.credentials, folder, self.patience / 1e9)
+        return Users(self.location, self.credentials, folder, self.patience / 1e9, self.reach())
 
     @cached_property
     def accounting(self) -> Accounting | None:

@@ -50,11 +50,22 @@ class Private:
 class Users:
     """The identities, each with its connections. Safe for threads."""
 
-    def __init__(self, location: Location, credentials: Credentials, folder: Path | None, patience: float) -> None:
-        """`folder` holds an identity for each user, NAME.pem. Raises TargetError for credentials of no use."""
+    def __init__(
+        self,
+        location: Location,
+        credentials: Credentials,
+        folder: Path | None,
+        patience: float,
+        reach: tuple[str, int] | None = None,
+    ) -> None:
+        """`folder` holds an identity for each user, NAME.pem. Raises TargetError for credentials of no use.
+
+        `reach` is where to connect to in the place of the location.
+        """
         self._location = location
         self._credentials = credentials
         self._patience = patience
+        self._reach = reach
         self.own = self._identity(credentials)
         if not (self.own.certificate or self.own.token or self.own.token_file):
             raise TargetError(
@@ -136,7 +147,8 @@ class Users:
 
     def _make(self, user: str) -> Rest:
         try:
-            return Rest(Connections(self._location, self.identity(user), {}, self._patience, prompt=True))
+            who = self.identity(user)
+            return Rest(Connections(self._location, who, {}, self._patience, prompt=True, reach=self._reach))
         except TargetError as problem:
             if not user:
                 raise

@@ -70,6 +70,7 @@ class DatabaseTarget(Target):
 
     kind = "database"
     scratch: ClassVar[bool] = True
+    not_relayed = "is reached by files, unix sockets and drivers that connect to what the url says"
     launch_settings: ClassVar[Any] = DatabaseSettings
 
     switches: dict[str, SqlSetting] = option({}, help="settings that SQL changes: name, and how; for scans")

@@ -16,7 +16,7 @@ from pileup.builtin.credentials.identity import EngineIdentity
 from pileup.builtin.credentials.token_end import is_over
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.http.connection import ABOUT_WHO
-from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
+from pileup.builtin.http.curl_answer import ANSWER, Answer, failure, server_of
 from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
 from pileup.plugin import Ambiguous, Call, Cause, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
@@ -78,6 +78,7 @@ class Curl(ProgramClient):
         self._total: int | None = None
         """Size of the object that is being read, where the last answer has said it."""
         self._always = [*ALWAYS, *_who(settings)]
+        self._relayed = "via" in settings
         if via := settings.get("via"):
             host = f"[{self._where.host}]" if ":" in self._where.host else self._where.host
             self._always.append(_line("connect-to", f"{host}:{self._where.port}:{via}"))
@@ -239,7 +240,7 @@ class Curl(ProgramClient):
             with started(command, stdin=stdin, handed=(number,)) as process:
                 call.leaves()
                 try:
-                    yield Answer(process, call, follows, token)
+                    yield Answer(process, call, follows, token, at=url, home=server_of(url) if self._relayed else None)
                 finally:
                     close(process)
 

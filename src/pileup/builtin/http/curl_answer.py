@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
+from urllib.parse import urljoin, urlsplit
 
 from pileup.builtin.command.pipes import Process, ended, received
 from pileup.builtin.http.connection import REFUSALS
@@ -16,11 +17,14 @@ HEAD = 64 << 10
 ANSWER = 64 << 20
 """Most bytes of an answer that is held in memory."""
 END = b"\r\n\r\n"
+Server = tuple[str | None, int | None]
+"""Host and port."""
+PORTS = {"http": 80, "https": 443}
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-NO_REPLY, NO_SEND, NO_RECEIVE, PARTIAL, TIMEOUT = 52, 55, 56, 18, 28
+NO_REPLY, NO_SEND, NO_RECEIVE, PARTIAL, TIMEOUT, REFUSED = 52, 55, 56, 18, 28, 7
 FAILED = {
     6: "name not found",
-    7: "connection refused",
+    REFUSED: "connection refused",
     8: "the answer is not HTTP/1",
     1: "the answer is not HTTP/1",
     35: "TLS: handshake failure",
@@ -42,6 +46,10 @@ class Answer:
     """Whether curl follows redirects: their heads come before that of the answer."""
     token: str = field(default="", repr=False)
     """The token that its request has shown."""
+    at: str = ""
+    """The url that was asked."""
+    home: Server | None = None
+    """The server that the relay of the target leads to; None without one."""
     status: int = 0
     headers: dict[str, str] | None = None
     """By name in small letters; None: no head has come."""
@@ -76,9 +84,16 @@ class Answer:
                 if not gone_on:
                     self.status, self.headers = status, headers
                     return buffer
+                self._goes_on(headers)
             if len(buffer) > HEAD:
                 raise Failed("the head of the answer is larger than 64 KiB")
         return b""
+
+    def _goes_on(self, headers: dict[str, str]) -> None:
+        """Count a redirect that leads past the relay: curl connects to that of the url's host and port alone."""
+        if self.home is not None and "location" in headers:
+            self.at = urljoin(self.at, headers["location"])
+            self.call.past_relay += server_of(self.at) != self.home
 
     def _judge(self) -> None:
         """Judge the end of the program. Raises Failed, Ambiguous, TimeoutError."""
@@ -97,7 +112,18 @@ class Answer:
             raise Ambiguous(f"connection {how} before the answer")
         if code == 47:
             raise Failed("redirected more often than `redirects` allows")
-        raise Failed(FAILED.get(code, f"curl ended with code {code}"))
+        at_relay = code == REFUSED and self.home is not None and not self.call.past_relay
+        before = "the relay before the target: " if at_relay else ""
+        raise Failed(before + FAILED.get(code, f"curl ended with code {code}"))
+
+
+def server_of(url: str) -> Server:
+    """Return host and port of a url; none of one that is not valid."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname, parts.port or PORTS.get(parts.scheme)
+    except ValueError:
+        return None, None
 
 
 def _parsed(head: bytes) -> tuple[int, dict[str, str]]:

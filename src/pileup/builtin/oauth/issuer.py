@@ -41,8 +41,11 @@ class Grant:
 class Issuer:
     """One issuer as one client of it sees it. Connections are kept by thread."""
 
-    def __init__(self, url: str, who: Identity, patience: float) -> None:
-        """`who` has the client as user and its secret as password; `patience` in seconds."""
+    def __init__(self, url: str, who: Identity, patience: float, reach: tuple[str, int] | None = None) -> None:
+        """`who` has the client as user and its secret as password; `patience` in seconds.
+
+        `reach` is where to connect to in the place of the server of the url.
+        """
         where = locate(url)
         if not where.secret:
             raise TargetError(
@@ -53,7 +56,9 @@ class Issuer:
         self._url = url
         self._who = who
         self._patience = patience
-        self._open = Connections(where, replace(who, user=None, password=None), {}, patience)
+        self._where = where
+        self._reach = reach
+        self._open = Connections(where, replace(who, user=None, password=None), {}, patience, reach=reach)
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -63,7 +68,9 @@ class Issuer:
     @cached_property
     def _tokens(self) -> Connections:
         nobody = replace(self._who, user=None, password=None)
-        return Connections(self.metadata.token_endpoint, nobody, {}, self._patience)
+        there = self.metadata.token_endpoint
+        same = (there.host, there.port) == (self._where.host, self._where.port)
+        return Connections(there, nobody, {}, self._patience, reach=self._reach if same else None)
 
     def fetch(self, scope: str | None = None, audience: str | None = None) -> Grant:
         """Ask for a token with the client's secret. Raises Refused, Failed, Ambiguous."""

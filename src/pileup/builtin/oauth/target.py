@@ -31,7 +31,7 @@ class Oauth2Target(HttpTarget):
         who = self.identity
         if who.user is None:
             raise TargetError("the target has no client", "credentials: {user: CLIENT, password: SECRET}")
-        return Issuer(self.url, who, patience / 1e9)
+        return Issuer(self.url, who, patience / 1e9, self.reach())
 
     def fetch(self, scope: str = "", audience: str = "") -> Grant:
         """Ask for a token with the secret of the client. Raises Refused, Failed, Ambiguous."""

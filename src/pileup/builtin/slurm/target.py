@@ -82,6 +82,7 @@ class SlurmTarget(BatchTarget):
 
     kind = "slurm"
     needs_url = False
+    not_relayed = "is asked by its own commands and unix sockets, too, which take no relay"
     launch_settings = SlurmSettings
 
     driver: Literal["rest", "sbatch"] = option(

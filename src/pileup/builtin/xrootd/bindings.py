@@ -93,6 +93,7 @@ class XrootdBindings(ProgramClient):
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         self._shown = ""
         """The token of the last request."""
+        self._relay = settings.get("via")
         let_in(settings)
         self._system = self._library.FileSystem(self._host)
         self._kept: tuple[str, Any] | None = None
@@ -226,6 +227,8 @@ class XrootdBindings(ProgramClient):
         file = self._library.File()
         url = f"{self._host}/{self._path(call.key)}"
         self._call(call, file.open, url, self._flags.OpenFlags.READ if flags is None else flags, mode)
+        if self._relay and str(file.get_property("DataServer")).rpartition("@")[2] != self._relay:
+            call.past_relay += 1
         return file
 
     def _drop(self) -> None:

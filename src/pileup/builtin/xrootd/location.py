@@ -71,7 +71,8 @@ class ClientSettings(TypedDict, total=False):
 
     url: Required[str]
     via: str
-    """Address (HOST:PORT) of a relay to connect to in the place of the url's server."""
+    """Address (HOST:PORT) of a relay to connect to in the place of the url's server; for the official clients that of
+    the url itself."""
     keep_alive: bool
     page_checksums: bool
     reconnect_pause: int

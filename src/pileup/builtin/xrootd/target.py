@@ -165,7 +165,6 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                     f"`client: {self.client_}` over TLS takes no relay: the certificate is for {place.host}",
                     "`client: native`, or no `path`",
                 )
-            del settings["via"]
             settings["url"] = place.through(self.via).url
         if self.credentials.proxy is not None and who.certificate is not None:
             settings["proxy"] = who.certificate

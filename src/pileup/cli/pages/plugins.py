@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pileup.cli.options import option_rows
 from pileup.cli.pages.models import linked, sections
 from pileup.cli.pages.page import HEAD, Block, Heading, Page, Words, first_sentence, without_empty_columns
+from pileup.plugin.target import offers
 from pileup.plugin.test import needs_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def facts(kind: str, cls: Any) -> list[str]:
     if kind == "test":
         return [f"Needs {_needs(cls)}. Runs {'in the native engine' if cls.native() else 'as Python'}."]
     if kind == "target":
-        given = ", ".join(sorted(cls.provides))
+        given = ", ".join(sorted(offers(cls)))
         return [f"Provides {given}." + (" Without a url it gets a scratch folder." if cls.scratch else "")]
     if kind == "report":
         when = ", by every run whose suite names no `reports`" if cls.by_default else ""

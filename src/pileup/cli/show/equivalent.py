@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from pileup.cli.show.layout import Column, Grid
 from pileup.model.figure_words import words
 from pileup.model.results import Equivalence
+from pileup.model.units import format_count
 
 
 def table(found: Sequence[Equivalence]) -> Grid:
-    """Return the table of the groups: verdict, and how long each test takes as a multiple of the first of its group."""
+    """Return the table of the groups: verdict; time, calls and bytes of each test as multiples of the first's."""
     from pileup.cli.marks import marked, worded
 
     grid = Grid((Column(""), Column("Equal answers", "fold"), Column("Point", "fold"),
-                 Column("Time / the first's", "right"), Column("Verdict")))  # fmt: skip
+                 Column("Time / the first's", "right"), Column("Calls", "right"), Column("Bytes", "right"),
+                 Column("Verdict")))  # fmt: skip
     for each in found:
-        grid.add(marked(each.verdict), ", ".join(each.tests), "", "", worded(each.verdict))
+        grid.add(marked(each.verdict), ", ".join(each.tests), "", "", "", "", worded(each.verdict))
         for one in each.ratios:
-            grid.add("", f"  {one.test}", one.point, words(one.figure))
+            amounts = ("-" if ratio is None else format_count(ratio) for ratio in (one.calls, one.bytes))
+            grid.add("", f"  {one.test}", one.point, words(one.figure), *amounts)
     return grid

@@ -15,8 +15,7 @@ from pileup.cli.messages import echo
 from pileup.cli.working import working
 
 if TYPE_CHECKING:
-    from pileup.plugin import Target
-    from pileup.run.tracing.acts import Act
+    from pileup.plugin.sessions.span import Act
 
 ADDED = "0 ms, 10 ms, 50 ms, 150 ms"
 
@@ -120,19 +119,17 @@ def _traced(
 ) -> Iterator[tuple[Act, tuple[str, int], str]]:
     """Yield what is traced, where it leads, and its title."""
     from pileup.cli.relay import address
-    from pileup.run.tracing import acts, targets
+    from pileup.fleet.sessions import make_sessions
+    from pileup.plugin.sessions import acts
+    from pileup.run.tracing import targets
 
     if words:
         yield acts.command(words, limit), address(target, "TARGET"), f"{' '.join(words)}, at {target}"
         return
     with targets.opened(target, suite, kind, credentials) as found:
-        chosen = operation or ("list" if "files" in found.kind.provides else "get")
-
-        def make(via: str) -> Target:
-            return found.made(via, resume=resume)
-
-        what = f"{chosen} {path}".rstrip()
-        yield acts.operation(make, chosen, path, limit), make("").endpoint(), f"{what} at {found.url}"
+        chosen = operation or acts.default_operation(type(found))
+        act = acts.operation(make_sessions, found, chosen, path, limit, resume=resume)
+        yield act, found.endpoint(), f"{chosen} {path}".rstrip() + f" at {found.url}"
 
 
 def _time(text: str, option: str) -> int:

@@ -13,8 +13,8 @@ from pileup.model.units import counted, format_size, format_time
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from pileup.plugin.sessions.session import Session, Stretch
     from pileup.run.tracing.trace import Traced
-    from pileup.stats.sessions.session import Session, Stretch
 
 PARTS = ("length", "network", "server", "client", "unexplained")
 
@@ -98,7 +98,7 @@ def _contents(traced: Traced) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("Session")
     table.add_column("Counted")
-    tls = Counter(handshake for each in traced.sessions for handshake in each.tls)
+    tls = Counter(str(handshake) for each in traced.sessions for handshake in each.tls)
     rows = [
         (
             "round trips, k",
@@ -114,6 +114,9 @@ def _contents(traced: Traced) -> Table:
             f"{format_time(traced.look_up)}, {counted(traced.addresses, 'address', 'addresses')}",
         ),
     ]
+    if traced.direct is not None and traced.cost is not None:
+        adds = format_time(traced.cost) if traced.cost > 0 else "nothing that shows"
+        rows.append(("what tracing adds", f"{adds}; without it a session takes {format_time(traced.direct)}"))
     for row in rows:
         table.add_row(*row)
     return table
@@ -163,6 +166,8 @@ def as_data(traced: Traced, title: str) -> dict[str, object]:
             "agrees": line.agrees(traced.round_trips),
         },
         "look_up": {"time": traced.look_up, "addresses": traced.addresses},
+        "direct": traced.direct,
+        "tracing_adds": traced.cost,
         "failed": list(traced.failed),
         "beside_relay": traced.beside,
         "sessions": [_session(each) for each in traced.sessions],
@@ -176,7 +181,7 @@ def _session(one: Session) -> dict[str, object]:
         "connections": len(one.connections),
         "messages": {"there": one.messages(0), "back": one.messages(1)},
         "bytes": {"there": one.size(0), "back": one.size(1)},
-        "tls": list(one.tls),
+        "tls": [str(each) for each in one.tls],
         "chain": [
             {"what": each.kind, "begin": each.begin - one.begin, "length": each.length, "connection": each.connection}
             for each in one.chain

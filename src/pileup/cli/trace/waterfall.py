@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pileup.model.units import format_size, format_time
 
 if TYPE_CHECKING:
+    from pileup.plugin.sessions.session import Session, Stretch
     from pileup.run.tracing.trace import Traced
-    from pileup.stats.sessions.session import Session, Stretch
 
 ROW, TOP, LEFT, WIDE, NARROWEST = 22, 34, 330, 640, 1.5
 """Height of a row, of the axis; width of the labels, of the drawing, of the narrowest bar, in pixels."""

@@ -15,6 +15,7 @@ from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
 from pileup.fleet.python.stacks import Stack, hung
 from pileup.fleet.python.tracebacks import Tracebacks
+from pileup.fleet.sessions import make_sessions
 from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import VerdictException
 from pileup.model.record import Outcome, Sample
@@ -163,6 +164,7 @@ class PythonExecutor:
         test.context = replace(test.context, place=desk.place, place_name=desk.place_name, keep_in=keep_in)
         test.reporter, test.claimer = self._numbers.add, self._claims.add
         test.stamp = desk.order.stamp or test.stamp
+        test.engine_sessions = make_sessions
         test.ledger = desk.ledger  # type: ignore[attr-defined,unused-ignore]
         self.judge = Judge(test)
         self.press.judge_by(self.judge)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
-from pileup._core._native import Relay, now
-from pileup.model.distance import Distance
+from pileup._core._native import now
 from pileup.model.errors import TargetError
-from pileup.run.tracing.acts import Act, Span
-from pileup.stats.sessions.seen import Connection, read
-from pileup.stats.sessions.session import Session, session
+from pileup.plugin.sessions.session import Session
+from pileup.plugin.sessions.span import Act
+from pileup.plugin.sessions.tracer import Tracer
 from pileup.stats.sessions.slope import Line, line
-
-SETTLE = 1.0
-"""Seconds that a client may take to close its connections after a session."""
-NAP = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +26,8 @@ class Traced:
     addresses: int
     beside: int
     """Redirects that led past the relay."""
+    direct: int | None = None
+    """What a session takes without the relay, ns: the median; None where nothing is added to no round trip."""
     failed: tuple[str, ...] = field(default=())
     """Errors of sessions that did not pass; these are in none of the figures."""
 
@@ -44,6 +40,12 @@ class Traced:
     def at(self, added: int) -> tuple[Session, ...]:
         """Return the sessions at a distance."""
         return tuple(each for each in self.sessions if each.added == added)
+
+    @property
+    def cost(self) -> int | None:
+        """What the relay adds to a session by itself, ns: medians; None where that was not measured."""
+        near = [each.length for each in self.at(0)]
+        return int(median(near)) - self.direct if near and self.direct is not None else None
 
     @property
     def distances(self) -> list[int]:
@@ -63,61 +65,44 @@ def trace(act: Act, to: tuple[str, int], added: Sequence[int], times: int, skip:
     sessions: list[Session] = []
     failed: list[str] = []
     beside = 0
-    relay = _relay(to)
-    try:
+    with Tracer(to) as tracer:
         for each in added:
-            relay.change(json.dumps(Distance.model_validate({"latency": each}).to_native()))
-            spans = act(f"127.0.0.1:{relay.port}", times + skip)[skip:]
-            connections = _settled(relay)
-            failed += [span.error for span in spans if span.error]
-            beside += sum(span.beside for span in spans)
-            sessions += [_session(span, connections, each) for span in spans if not span.error]
-        refused = json.loads(relay.counts())["refused"]
-    finally:
-        relay.stop()
-    if not sessions:
-        raise _nothing(failed, refused, to)
+            tracer.add(each)
+            for span, made in tracer.sessions(act, times, skip):
+                beside += span.beside
+                if span.error:
+                    failed.append(span.error)
+                else:
+                    sessions.append(made)
+        if not sessions:
+            raise tracer.refusal() or _nothing(failed)
     if not any(each.connections for each in sessions):
         raise TargetError(
             "no connection came to the relay", "a session over TCP", "does the command use {address}, {host} or {port}?"
         )
-    return Traced(tuple(sessions), line(sessions), look_up, addresses, beside, tuple(failed))
+    direct = _direct(act, addresses[0], to[1], times, skip) if any(each.added == 0 for each in sessions) else None
+    return Traced(tuple(sessions), line(sessions), look_up, len(addresses), beside, direct, tuple(failed))
 
 
-def _relay(to: tuple[str, int]) -> Relay:
+def _direct(act: Act, host: str, port: int, times: int, skip: int) -> int | None:
+    """Return what sessions take that connect to the server itself; None when none passes."""
+    spans = act(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", times + skip)[skip:]
+    passed = [span.end - span.begin for span in spans if not span.error]
+    return int(median(passed)) if passed else None
+
+
+def _looked_up(host: str, port: int) -> list[str]:
+    """Return the addresses that a name has, those of IPv4 first."""
     try:
-        return Relay(json.dumps({"to": to, "trace": True}))
-    except (OSError, ValueError) as problem:
-        raise TargetError(str(problem)) from problem
-
-
-def _looked_up(host: str, port: int) -> int:
-    """Return how many addresses a name has."""
-    try:
-        return len({found[4][0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as problem:
         told = f"the name {host} is not known: {problem.strerror}"
         raise TargetError(told, "the host of a target", "correct the url") from problem
+    known = sorted(found, key=lambda each: each[0])
+    return list(dict.fromkeys(str(each[4][0]) for each in known))
 
 
-def _settled(relay: Relay) -> list[Connection]:
-    """Return the connections of the last sessions, once their clients have closed them."""
-    until = time.monotonic() + SETTLE
-    while json.loads(relay.counts())["open"] and time.monotonic() < until:
-        time.sleep(NAP)
-    return read(relay.trace(True))
-
-
-def _session(span: Span, connections: Sequence[Connection], added: int) -> Session:
-    mine = [each for each in connections if span.begin <= each.accepted <= span.end]
-    return session(mine, span.begin, span.end, added)
-
-
-def _nothing(failed: Sequence[str], refused: int, to: tuple[str, int]) -> TargetError:
+def _nothing(failed: Sequence[str]) -> TargetError:
     """Return what to raise where no session passed."""
     said = max(set(failed), key=failed.count) if failed else "it ended without an answer"
-    if refused:
-        return TargetError(
-            f"{to[0]}:{to[1]} takes no connection", "a server that accepts", "is it up, is the address right?"
-        )
     return TargetError(f"no session passed: {said}", "a session that passes without a relay", "try it without `trace`")

@@ -3,7 +3,8 @@
 A test reports digests of its answers as samples (`model/answers.py`). The times of the tests of a group are compared
 with those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
 (`stats/intervals/paired.py`); with one as the ratio of two independent means, whose interval is that of a difference of
-logarithms (the delta method).
+logarithms (the delta method). Calls and bytes of an iteration are given as multiples, too: what a way asks for does not
+vary as its time does.
 """
 
 from __future__ import annotations
@@ -99,7 +100,21 @@ def _ratios(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[Tim
             others = [case for case in at if case.test == name]
             if base and others:
                 shown = next((name_of(case.point) for case in others), "")
-                yield TimeRatio(name, shown, _ratio(others, base))
+                calls, size = (_multiple(others, base, word) for word in ("calls", "bytes"))
+                yield TimeRatio(name, shown, _ratio(others, base), calls, size)
+
+
+def _multiple(left: Sequence[CaseResult], right: Sequence[CaseResult], word: str) -> float | None:
+    """Return what an iteration has on average, as a multiple; None where one side has none."""
+    above, below = (_each(cases, word) for cases in (left, right))
+    return above / below if above and below else None
+
+
+def _each(cases: Sequence[CaseResult], word: str) -> float | None:
+    """Return the mean of an amount over all iterations that have ended."""
+    found = [case.iterations for case in cases if case.iterations is not None]
+    ended = sum(each.counts.ended for each in found)
+    return sum(getattr(each, word) for each in found) / ended if ended else None
 
 
 def _ratio(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:

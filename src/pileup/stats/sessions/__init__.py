@@ -1,1 +1,1 @@
-"""What a session costs: round trips counted in what a relay has seen, and a line fitted to check them."""
+"""The line through sessions at several distances: its slope checks the round trips that were counted."""

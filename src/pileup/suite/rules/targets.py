@@ -10,6 +10,7 @@ from pileup.model.errors import PileupError, TargetError
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
+from pileup.plugin.target import offers
 from pileup.plugin.test import needs_of
 from pileup.suite import instances
 from pileup.suite import kinds as schemes
@@ -147,7 +148,7 @@ class TargetRules:
             self._problems.add(at, told, "`path: {at: HOST:PORT}` of a relay that they reach", "`pileup relay` is one")
         if cls.relayed:
             return
-        told = f"target {shown(name)} has a `path`, and kind {shown(target.spec.kind)} has no connection to relay"
+        told = f"target {shown(name)} has a `path`, and kind {shown(target.spec.kind)} {cls.not_relayed}"
         self._problems.add(at, told, "a target over http, https or root, or no `path`")
 
     def check_target_of(self, test: BoundPart[TestSpec], cls: type[Test] | None) -> None:
@@ -247,7 +248,7 @@ class TargetRules:
 
     def _offers(self, name: str) -> set[str]:
         cls = self._classes[name]
-        return {*cls.provides, cls.kind, self._draft.targets[name].spec.kind}
+        return {*offers(cls), cls.kind, self._draft.targets[name].spec.kind}
 
 
 def _several(cls: type[Test]) -> str:

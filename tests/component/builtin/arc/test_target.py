@@ -21,6 +21,7 @@ from pileup.model.suite import Credentials
 from pileup.plugin import Step
 from pileup.plugin.batch import Job, JobState
 from pileup.plugin.target import NO_CLIENT
+from tests.servers.tls import tls_server
 from tests.support import closed, require_program
 
 SECOND = 10**9
@@ -261,3 +262,14 @@ def test_an_accounting_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"x" * 5000)
     with pytest.raises(Failed, match="the accounting cannot be read"):
         Accounting(tmp_path / "broken").ended(["a"])
+
+
+def test_a_relay_is_connected_to_under_the_name_of_the_service(identities: Path, tmp_path: Path) -> None:
+    with tls_server(tmp_path) as server:
+        words = {"certificate": str(identities / "me.pem"), "key": str(identities / "me.pem"), "ca": server.ca}
+        ce = ArcTarget("https://localhost:2/arex", Credentials.model_validate(words))
+        assert (ce.endpoint(), ce.reach()) == (("localhost", 2), ("localhost", 2))
+        ce.via = f"127.0.0.1:{server.port}"
+        with pytest.raises(Failed):  # it is no computing element
+            ce.users.rest("").versions()
+        assert server.seen == [("localhost", "localhost:2", "")]

@@ -9,26 +9,29 @@ import pytest
 
 from pileup._core._native import PracticeStorage, now
 from pileup.builtin.http.webdav_target import WebDavTarget
+from pileup.fleet.sessions import make_sessions
 from pileup.model.errors import TargetError
-from pileup.run.tracing import acts, dialogue
+from pileup.plugin.sessions import acts
+from pileup.plugin.sessions.seen import DOWN, UP
+from pileup.plugin.sessions.span import Act, Span
+from pileup.run.tracing import dialogue
 from pileup.run.tracing.trace import Traced, trace
-from pileup.stats.sessions.seen import DOWN, UP
 from tests.support import require_program
 
 MS = 10**6
 NEAR = [0, 10 * MS, 30 * MS, 60 * MS]
 
 
-def dialogues(script: str) -> acts.Act:
+def dialogues(script: str) -> Act:
     """Return an act that follows a script with the relay."""
 
-    def act(via: str, times: int) -> list[acts.Span]:
+    def act(via: str, times: int) -> list[Span]:
         host, _, port = via.rpartition(":")
         found = []
         for _ in range(times):
             begin = now()
             dialogue.talk(host, int(port), script)
-            found.append(acts.Span(begin, now()))
+            found.append(Span(begin, now()))
         return found
 
     return act
@@ -69,6 +72,7 @@ def test_a_server_that_speaks_first_is_waited_for_twice() -> None:
     found = traced("<", 0.0, [40 * MS], times=1)
     assert (found.sessions[0].connects, found.sessions[0].turns) == (1, 1)
     assert found.line is None
+    assert (found.direct, found.cost) == (None, None)
 
 
 @pytest.fixture
@@ -80,17 +84,15 @@ def storage() -> Iterator[str]:
 
 
 def test_a_request_of_the_engine_is_a_connect_and_a_turn(storage: str) -> None:
-    def make(via: str) -> WebDavTarget:
-        target = WebDavTarget(storage, keep_alive=False)
-        target.via = via
-        return target
-
-    found = trace(acts.operation(make, "list", "", 10**10), make("").endpoint(), NEAR, 3)
+    target = WebDavTarget(storage)
+    found = trace(acts.operation(make_sessions, target, "list", "", 10**10), target.endpoint(), NEAR, 3)
     assert {(each.connects, each.turns) for each in found.sessions} == {(1, 1)}
     # less the round trip that connecting took, which a busy machine may draw out
     assert median(each.server for each in found.sessions) > 4.5 * MS
     assert found.line is not None
     assert (found.failed, found.beside, found.sessions[0].tls) == ((), 0, ())
+    assert found.direct is not None and found.direct >= 5 * MS
+    assert found.cost is not None and abs(found.cost) < 100 * MS
 
 
 def test_a_command_is_traced(storage: str) -> None:
@@ -128,13 +130,9 @@ def test_a_target_without_an_answer_is_named(kind: str, said: str) -> None:
         if kind != "closed port":
             threading.Thread(target=accept, daemon=True).start()
 
-        def make(via: str) -> WebDavTarget:
-            target = WebDavTarget(f"http://127.0.0.1:{port}/", keep_alive=False)
-            target.via = via
-            return target
-
+        target = WebDavTarget(f"http://127.0.0.1:{port}/")
         with pytest.raises(TargetError) as raised:
-            trace(acts.operation(make, "stat", "x", 300 * MS), ("127.0.0.1", port), [0], 1)
+            trace(acts.operation(make_sessions, target, "stat", "x", 300 * MS), ("127.0.0.1", port), [0], 1)
         for line in kept:
             line.close()
     assert said.removesuffix("s") in raised.value.what and raised.value.expected
@@ -148,5 +146,7 @@ def test_an_unknown_name_and_a_command_beside_the_relay_are_named() -> None:
         trace(act, ("127.0.0.1", 9), [0], 1)
     with pytest.raises(TargetError, match="cannot be started"):
         trace(acts.command(["/no/such/program"], 10**10), ("127.0.0.1", 9), [0], 1)
+    with pytest.raises(TargetError, match="no end within 100 ms"):
+        trace(acts.command(["sleep", "5"], 100 * MS), ("127.0.0.1", 9), [0], 1)
     with pytest.raises(TargetError, match="ended with code 1"):
         trace(acts.command(["false"], 10**10), ("127.0.0.1", 9), [0], 1)

@@ -52,6 +52,7 @@ def test_equal_answers_pass_and_times_are_compared_within_each_repeat(tmp_path):
         assert each.figure.value == pytest.approx(0.25, rel=0.01)
         assert each.figure.interval.low < 0.25 < each.figure.interval.high
         assert each.figure.n == 3
+        assert (each.calls, each.bytes) == (1.0, 1.0)
     assert found.exit_code == ExitCode.PASSED
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pileup.stats.sessions.seen import DOWN, UP, Connection, Message
+from pileup.plugin.sessions.seen import DOWN, UP, Connection, Handshake, Message
 
 Kind = Literal["connect", "network", "server", "client"]
 MOST = 1_000_000
@@ -110,7 +110,7 @@ class Session:
         return sum(each.size for connection in self.connections for each in connection.messages if each.way == way)
 
     @property
-    def tls(self) -> tuple[str, ...]:
+    def tls(self) -> tuple[Handshake, ...]:
         """The TLS handshakes of its connections."""
         return tuple(each.tls for each in self.connections if each.tls)
 

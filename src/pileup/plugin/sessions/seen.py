@@ -24,6 +24,23 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Handshake:
+    """The TLS handshake of a connection, by its hellos."""
+
+    version: int
+    """As the standards number it: 0x0304 is TLS 1.3."""
+    resumed: bool
+    again: bool
+    """Whether the server asked for another hello first."""
+
+    def __str__(self) -> str:
+        """In words: `TLS 1.3, full`."""
+        version = VERSIONS.get(self.version, f"TLS {self.version:#06x}")
+        again = ", asked for another hello" if self.again else ""
+        return f"{version}, {'resumed' if self.resumed else 'full'}{again}"
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """One connection; 0 where it did not come to that."""
 
@@ -36,8 +53,8 @@ class Connection:
     closed: int
     refused: bool
     messages: tuple[Message, ...]
-    tls: str = ""
-    """Of its handshake: `TLS 1.3, full`; empty without TLS."""
+    tls: Handshake | None = None
+    """None without TLS."""
 
     @property
     def base(self) -> int:
@@ -55,12 +72,4 @@ def _connection(plain: Any) -> Connection:
     messages = tuple(
         Message(each["way"], tuple(each["came"]), tuple(each["due"]), each["bytes"]) for each in plain["messages"]
     )
-    return Connection(**words, messages=messages, tls=_tls(plain["tls"]))
-
-
-def _tls(plain: Any) -> str:
-    if plain is None:
-        return ""
-    version = VERSIONS.get(plain["version"], f"TLS {plain['version']:#06x}")
-    again = ", asked for another hello" if plain["again"] else ""
-    return f"{version}, {'resumed' if plain['resumed'] else 'full'}{again}"
+    return Connection(**words, messages=messages, tls=Handshake(**plain["tls"]) if plain["tls"] else None)

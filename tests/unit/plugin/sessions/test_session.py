@@ -4,40 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pileup.stats.sessions.seen import DOWN, UP, Connection, Message, read
-from pileup.stats.sessions.session import session
-from pileup.stats.sessions.slope import Line, line
-
-MS = 10**6
-
-
-class Made:
-    """A connection as a relay would write it down, with `added` to each round trip."""
-
-    def __init__(self, begin: int, added: int, base: int = 0, number: int = 0) -> None:
-        self.half, self.base, self.number, self.accepted = added // 2, base, number, begin
-        self.sent = begin + added
-        self.asked = self.sent + self.half
-        self.reached = self.asked + base
-        self.now = begin
-        """The client's time."""
-        self.messages: list[Message] = []
-
-    def ask(self, size: int, think: int, client: int = 0, extra: int = 0) -> None:
-        """The client asks after `client`, and has the answer after the round trip and what the server thinks."""
-        came = max(self.sent, self.now + client)
-        due = max(came + self.half, self.asked)
-        self.messages.append(Message(UP, (came, came), (due, due), size))
-        first = not any(each.way == DOWN for each in self.messages)
-        answered = due + self.base * (2 if first else 1) + think
-        self.messages.append(Message(DOWN, (answered, answered), (answered + self.half,) * 2, size + extra))
-        self.now = answered + self.half
-
-    def connection(self) -> Connection:
-        """What the relay has of it."""
-        return Connection(
-            self.number, self.accepted, self.sent, self.asked, self.reached, self.now, False, tuple(self.messages)
-        )
+from pileup.plugin.sessions.seen import DOWN, UP, Connection, Handshake, Message, read
+from pileup.plugin.sessions.session import session
+from tests.sessions import MS, Made
 
 
 @pytest.mark.parametrize("added", [0, 10 * MS, 150 * MS])
@@ -103,28 +72,12 @@ def test_a_session_without_an_answer_is_all_the_clients() -> None:
     assert (found.round_trips, found.client, found.unexplained) == (0, 10, 0)
 
 
-def test_the_slope_is_the_number_of_round_trips() -> None:
-    sessions = []
-    for added in (0, 10 * MS, 50 * MS, 150 * MS):
-        for noise in (-1, 0, 1):
-            made = Made(0, added)
-            for _ in range(7):
-                made.ask(10, 2 * MS)
-            sessions.append(session([made.connection()], 0, made.now + (3 + noise) * MS, added))
-    found = line(sessions)
-    assert found is not None
-    assert found.slope == pytest.approx(8, abs=1e-9)
-    assert found.low <= 8 <= found.high and found.high - found.low < 0.02
-    assert found.intercept == pytest.approx(14 * MS)
-    assert found.agrees(8) is True and found.agrees(7) is False
-    assert Line(9.0, 5.0, 13.0, 0.0).agrees(8) is None
-    assert line(sessions[:3]) is None and line(sessions[:2]) is None
-
-
 def test_what_a_relay_writes_is_read() -> None:
     text = """[{"number": 3, "accepted": 1, "sent": 2, "asked": 3, "reached": 5, "closed": 9,
       "refused": false, "cut": false, "messages": [{"way": 0, "came": [1, 1], "due": [3, 3], "bytes": 5}],
       "tls": {"version": 772, "resumed": true, "again": false}}]"""
     (found,) = read(text)
-    assert (found.number, found.base, found.tls) == (3, 2, "TLS 1.3, resumed")
+    assert (found.number, found.base, found.tls) == (3, 2, Handshake(0x0304, resumed=True, again=False))
+    assert str(found.tls) == "TLS 1.3, resumed"
+    assert str(Handshake(0x0303, resumed=False, again=True)) == "TLS 1.2, full, asked for another hello"
     assert found.messages == (Message(UP, (1, 1), (3, 3), 5),)

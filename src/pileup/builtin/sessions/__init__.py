@@ -1,0 +1,1 @@
+"""What a session costs, as a test."""

@@ -1,0 +1,79 @@
+"""A relay before a server that records what passes, so that sessions through it can be taken apart."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Self
+
+from pileup.model.distance import Distance
+from pileup.model.errors import TargetError
+from pileup.plugin.sessions.seen import Connection, read
+from pileup.plugin.sessions.session import Session, session
+from pileup.plugin.sessions.span import Act, Span
+
+SETTLE = 1.0
+"""Seconds that a client may take to close its connections after a session."""
+NAP = 0.005
+
+
+class Tracer:
+    """Traces sessions to one server. Use it from one thread at a time; `close` it once."""
+
+    def __init__(self, to: tuple[str, int]) -> None:
+        """`to` is host and port of the server. Raises TargetError for a name that is not known."""
+        from pileup._core._native import Relay  # noqa: PLC0415  no plug-in needs the engine to be imported
+
+        self._to = to
+        self._added = 0
+        try:
+            self._relay = Relay(json.dumps({"to": to, "trace": True}))
+        except (OSError, ValueError) as problem:
+            raise TargetError(str(problem)) from problem
+
+    def add(self, round_trip: int) -> None:
+        """Add so much to each round trip from now on, ns."""
+        self._added = round_trip
+        self._relay.change(json.dumps(Distance.model_validate({"latency": round_trip}).to_native()))
+
+    def sessions(self, act: Act, times: int = 1, skip: int = 0) -> list[tuple[Span, Session]]:
+        """Make `times` sessions, after `skip` others, and return what each was made of, in the order of their begin.
+
+        To resume a session of TLS there must have been one: `skip` it. Raises what the act raises.
+        """
+        spans = act(f"127.0.0.1:{self._relay.port}", times + skip)[skip:]
+        connections = self._settled()
+        return [(span, _session(span, connections, self._added)) for span in spans]
+
+    def refusal(self) -> TargetError | None:
+        """Return what to raise if the server did not take connections."""
+        if not json.loads(self._relay.counts())["refused"]:
+            return None
+        host, port = self._to
+        told = f"{host}:{port} takes no connection"
+        return TargetError(told, "a server that accepts", "is it up, is the address right?")
+
+    def close(self) -> None:
+        """End the relay."""
+        self._relay.stop()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def _settled(self) -> list[Connection]:
+        """Return the connections of the last sessions, once their clients have closed them."""
+        until = time.monotonic() + SETTLE
+        while json.loads(self._relay.counts())["open"] and time.monotonic() < until:
+            time.sleep(NAP)
+        return read(self._relay.trace(True))
+
+
+def _session(span: Span, connections: Sequence[Connection], added: int) -> Session:
+    mine = [each for each in connections if span.begin <= each.accepted <= span.end]
+    return session(mine, span.begin, span.end, added)
