@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
@@ -93,6 +94,11 @@ class Distance(Part):
     def round_trip(self) -> int:
         """What it adds to a round trip, without jitter, ns."""
         return self.latency.there + self.latency.back
+
+    def with_words(self, words: Mapping[str, object]) -> Distance:
+        """Return it with some words changed. Raises pydantic.ValidationError when they do not go together."""
+        given = {word: getattr(self, word) for word in self.model_fields_set}
+        return Distance.model_validate(given | dict(words))
 
     def to_native(self) -> dict[str, object]:
         """Return plain data for the relay, to be written as JSON."""

@@ -208,6 +208,8 @@ class CaseEntry:
     """The first of several."""
     targets: Mapping[str, str] = field(default_factory=dict, metadata=LATER)
     """Word of the test's `needs` -> target, of a test that needs several."""
+    latency: Mapping[str, int] = field(default_factory=dict, metadata=LATER)
+    """Target -> what its `path` adds to a round trip, ns; only targets with a path that pileup keeps itself."""
     load: str = ""
     """In words."""
     load_kind: str = ""

@@ -20,7 +20,7 @@ from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
 from pileup.stats import audits, jobs
 from pileup.stats.cases import CaseData, case_result
-from pileup.stats.compare import equivalent, points
+from pileup.stats.compare import equivalent, matrix, points
 from pileup.stats.compare.monitor_points import observed
 from pileup.stats.errors import errors
 from pileup.stats.events import events, not_written
@@ -132,6 +132,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         faults=repeats.results(felt),
         audits=told,
         jobs=ended,
+        matrices=matrix.matrices(found_points, data),
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
     return found, kept_dependence.plain(data)

@@ -54,9 +54,8 @@ class Relays:
         if ended := self.problem(target):
             raise TargetError(ended)
         before = self._paths[target]
-        given = {word: getattr(before, word) for word in before.model_fields_set}
         try:
-            after = Distance.model_validate(given | words)
+            after = before.with_words(words)
         except ValidationError as problem:
             raise TargetError(
                 f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"
