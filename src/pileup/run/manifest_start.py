@@ -31,6 +31,7 @@ from pileup.model.manifest import (
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import MonitorSpec, Suite
 from pileup.model.words import load_words
+from pileup.run.system_clock import clock_error
 from pileup.suite import instances
 from pileup.suite.scan import of_path
 
@@ -179,6 +180,7 @@ def host() -> Host:
         open_files=psutil.Process().rlimit(psutil.RLIMIT_NOFILE)[0],
         congestion_control=_read("/proc/sys/net/ipv4/tcp_congestion_control"),
         load1=os.getloadavg()[0],
+        clock_error=clock_error(),
     )
 
 

@@ -15,7 +15,7 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Fra
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
-from pileup.model.units import format_fraction
+from pileup.model.units import format_fraction, format_time
 from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
 from pileup.stats import audits, jobs
@@ -233,6 +233,18 @@ def _precise(until: UntilEntry, most: int) -> str:
     return f"{until.figure} is not known within {wanted}: {half}{at} after {until.repeats} repeats."
 
 
+def _clocks(run: Manifest) -> list[str]:
+    """Return how well the clocks of merged places agree, in a sentence."""
+    merged = [each for each in run.merged if each.place]
+    told = (
+        f"{each.place} within {format_time(each.clock_error)}"
+        if each.clock_error is not None
+        else f"{each.place} by nothing that is known"
+        for each in merged
+    )
+    return [f"The clocks of the places are kept right: {', '.join(told)}."] if merged else []
+
+
 def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     notes = []
     if run.simulated:
@@ -241,6 +253,7 @@ def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
         notes.append(f"Stopped: {run.stopped}")
     if not run.has_ended:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
+    notes += _clocks(run)
     notes += words(run.not_covered)
     notes += [f"A fault of the suite: {problem}" for problem in run.fault_problems]
     notes += [f"Target {target.name}: {remark}." for target in run.targets for remark in target.remarks]
