@@ -71,7 +71,7 @@ class Host:
     load1: float | None = field(default=None, metadata=LATER)
     """Its load average, over a minute, when the run began."""
     clock_error: int | None = field(default=None, metadata=LATER)
-    """Bound of the error of its clock against UTC when the run began, ns; None: nothing keeps it right, or not known."""
+    """Bound of the error of its clock against UTC when the run began, ns; None: nothing keeps it right, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,10 @@ def _sources(folders: Sequence[RunFolder], apart: AsPlaces | None) -> list[Sourc
         else:
             first = found[0] if found else None
             apart.check(
-                folder.path.name, run, first.folder.path.name if first else folder.path.name, first.run if first else run
+                folder.path.name,
+                run,
+                first.folder.path.name if first else folder.path.name,
+                first.run if first else run,
             )
         folder.check_tables()
         found.append(Source(folder, run, cases, places, visits, repeats, audits, apart.names[number] if apart else ""))
@@ -178,7 +181,9 @@ def _by_place(sources: Sequence[Source], names: Sequence[str]) -> Manifest:
     return replace(
         whole,
         repeat=max(run.repeat for run in runs),
-        labels={name: value for name, value in whole.labels.items() if all(run.labels.get(name) == value for run in runs)},
+        labels={
+            name: value for name, value in whole.labels.items() if all(run.labels.get(name) == value for run in runs)
+        },
         scan={PLACE: tuple(names), **whole.scan},
         points=tuple(points_at(whole, names)),
         targets=tuple(targets_of(runs, names)),

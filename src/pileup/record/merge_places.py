@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from pileup.model.errors import NotARun
 from pileup.model.manifest import CaseEntry, Manifest, TargetEntry
+from pileup.model.units import counted
 
 PLACE = "place"
 """The axis that the runs become."""
@@ -40,8 +41,8 @@ class AsPlaces:
         """Raise NotARun for names that are not as many as the runs, not alone, or no names."""
         if len(self.names) != runs:
             raise NotARun(
-                f"{len(self.names)} places are named, and there are {runs} runs",
-                "a name for each run, in their order",
+                f"there are {counted(len(self.names), 'name')} for {counted(runs, 'run')}",
+                "one for each, in their order",
                 "pileup merge RUN RUN --places geneva,taipei",
             )
         for name in self.names:

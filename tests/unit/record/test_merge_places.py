@@ -100,7 +100,7 @@ def test_what_does_not_belong_together_is_refused_with_the_reason(tmp_path, merg
         (made(tmp_path / "axes", "taipei", axes={"options.target": ["cern", "asgc"]}), "a,b", "different points"),
         (merged, "a,b", "has places already"),
         (made(tmp_path / "same", "taipei"), "a,a", "two places are called a"),
-        (made(tmp_path / "few", "taipei"), "a", "1 places are named, and there are 2 runs"),
+        (made(tmp_path / "few", "taipei"), "a", "there are 1 name for 2 runs"),
         (made(tmp_path / "name", "taipei"), "a,b c", "a place is called 'b c'"),
         (made(tmp_path / "open", "taipei", ended=None), "a,b", "has not ended"),
     ):
@@ -111,7 +111,10 @@ def test_what_does_not_belong_together_is_refused_with_the_reason(tmp_path, merg
 
 def test_the_command_names_places_by_hosts_or_as_given(tmp_path, capsys):
     runs = [str(made(tmp_path, name).path) for name in ("geneva", "taipei")]
-    for words, names in ((["--places", "hosts"], ["geneva.example", "taipei.example"]), (["--places", "g,t"], ["g", "t"])):
+    for words, names in (
+        (["--places", "hosts"], ["geneva.example", "taipei.example"]),
+        (["--places", "g,t"], ["g", "t"]),
+    ):
         assert run_app(["merge", *runs, *words, "--out", str(tmp_path / "out")]) == 0
         folder = RunFolder.open(capsys.readouterr().out.strip())
         assert plain(folder)["scan"]["place"] == names

@@ -64,7 +64,9 @@ def matrices(points: Sequence[Point], data: Sequence[CaseData]) -> tuple[Matrix,
         point = number.get(tuple(sorted(each.point.items())))
         if point is not None and each.point and each.measured.iterations():
             by_test.setdefault(each.entry.test, {}).setdefault(point.number, []).append(each)
-    pressed = {test for test, cells in by_test.items() if any(not one.is_check for each in cells.values() for one in each)}
+    pressed = {
+        test for test, cells in by_test.items() if any(not one.is_check for each in cells.values() for one in each)
+    }
     chosen = {test: cells for test, cells in by_test.items() if test in pressed or not pressed}
     found = (_of_test(test, factors, points, cells) for test, cells in chosen.items())
     return tuple(matrix for matrix in found if matrix is not None)
@@ -100,9 +102,9 @@ def _medians(cases: Sequence[CaseData]) -> Iterator[float]:
 
 def _known(cases: Sequence[CaseData]) -> Inflation:
     """Return how many values that depend on each other count as one, in the case where that is most."""
-    found = [
-        known.factor(0.5) for each in cases for (_, iteration), known in each.dependence.items() if iteration
-    ] or [NO_INFLATION]
+    found = [known.factor(0.5) for each in cases for (_, iteration), known in each.dependence.items() if iteration] or [
+        NO_INFLATION
+    ]
     return Inflation(max(each.factor for each in found), max(each.careful for each in found))
 
 
@@ -173,9 +175,7 @@ def _scattered(cells: Sequence[MatrixCell], times: Sequence[CellTimes]) -> list[
     ]
 
 
-def _design(
-    model: MatrixModel, cells: Sequence[MatrixCell], places: Sequence[str], targets: Sequence[str]
-) -> Floats:
+def _design(model: MatrixModel, cells: Sequence[MatrixCell], places: Sequence[str], targets: Sequence[str]) -> Floats:
     """Return a row for each cell: first a column for each target, then the round trips, or each place but the first."""
     rows = []
     for each in cells:

@@ -123,9 +123,7 @@ def _more(found: Matrix, order: Sequence[int]) -> dict[str, list[Any]]:
         "median": [words(each.median) if each else "" for each in known],
         "mean": [time(each.mean if each else None) for each in known],
         "deviation": [time(each.deviation if each else None) for each in known],
-        "quartiles": [
-            " to ".join(map(time, each.quartiles)) if each and each.quartiles else "" for each in known
-        ],
+        "quartiles": [" to ".join(map(time, each.quartiles)) if each and each.quartiles else "" for each in known],
         "largest": [time(each.largest if each else None) for each in known],
         "outliers": [each.outliers if each else None for each in known],
         "expected": [time(each.expected if each else None) for each in known],
@@ -137,9 +135,7 @@ def _classes(edges: list[float]) -> tuple[list[str], list[str]]:
     return heat.texts(edges), heat.shades(len(edges) - 1)
 
 
-def _layers(
-    table: str, title: str, rows: Sequence[str], columns: Sequence[str], edges: list[float]
-) -> Iterator[Any]:
+def _layers(table: str, title: str, rows: Sequence[str], columns: Sequence[str], edges: list[float]) -> Iterator[Any]:
     shades = heat.shades(len(edges) - 1)
     x = alt.X("column:N", sort=list(columns), title=title)
     x = x.axis(labelAngle=0, labelLimit=LABEL, labelOverlap="greedy", grid=False, domain=False, ticks=False)
@@ -162,8 +158,8 @@ def _about(found: Matrix | None) -> str:
     if found.model is None:
         return f"{told} There are too few cells to tell which is slow by itself."
     return (
-        f"{told} A cell is slow where it is a fifth above what the others lead to expect ({EXPECTED[found.model]}), and "
-        "has rare slow answers where it has more outliers than the others and a deviation above its mean; both beyond "
+        f"{told} A cell is slow where it is a fifth above what the others lead to expect ({EXPECTED[found.model]}), "
+        "and has rare slow answers where it has more outliers than the others and a deviation above its mean; both beyond "
         "chance, 5 % for all cells together."
     )
 
