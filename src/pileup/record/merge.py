@@ -61,7 +61,8 @@ class Source:
 def merge(folders: Sequence[RunFolder], base: Path, places: AsPlaces | None = None) -> tuple[RunFolder, Manifest]:
     """Write a new run folder below `base`; return it with its run.json, which has neither verdict nor exit code yet.
 
-    Runs become further repeats, or the values of a first axis `place`. Raises RecordError when the runs cannot be taken together, or the disk refuses.
+    Runs become further repeats, or the values of a first axis `place`. Raises RecordError when they cannot be taken
+    together, or the disk refuses.
     """
     sources = _sources(folders, places)
     run = _together(sources) if places is None else _by_place(sources, places.names)
@@ -95,13 +96,8 @@ def _sources(folders: Sequence[RunFolder], apart: AsPlaces | None) -> list[Sourc
         if apart is None:
             _check_alike(folder, run, found)
         else:
-            first = found[0] if found else None
-            apart.check(
-                folder.path.name,
-                run,
-                first.folder.path.name if first else folder.path.name,
-                first.run if first else run,
-            )
+            first = found[0] if found else Source(folder, run, 0, 0, 0, 0, 0)
+            apart.check(folder.path.name, run, first.folder.path.name, first.run)
         folder.check_tables()
         found.append(Source(folder, run, cases, places, visits, repeats, audits, apart.names[number] if apart else ""))
         audits += 1 + max((audit.number for audit in run.audits), default=-1)
@@ -181,9 +177,7 @@ def _by_place(sources: Sequence[Source], names: Sequence[str]) -> Manifest:
     return replace(
         whole,
         repeat=max(run.repeat for run in runs),
-        labels={
-            name: value for name, value in whole.labels.items() if all(run.labels.get(name) == value for run in runs)
-        },
+        labels=dict(set.intersection(*(set(run.labels.items()) for run in runs))),
         scan={PLACE: tuple(names), **whole.scan},
         points=tuple(points_at(whole, names)),
         targets=tuple(targets_of(runs, names)),

@@ -23,7 +23,7 @@ TIMES = {"geneva": (10, 50, 30), "taipei": (50, 10, 110), "chicago": (30, 70, 10
 TEXT = "pileup: 1\ntitle: scan\n"
 
 
-def made(tmp_path, name, axes=AXES, text=TEXT, values=None, clock=1_000_000, **fields):
+def made(tmp_path, name, axes=AXES, text=TEXT, *, values=None, clock=1_000_000, **fields):
     """A run of a place, converted, with a case that is done once for all points."""
     folder = scans.scan(
         tmp_path / name,
@@ -87,7 +87,7 @@ def test_settings_of_a_place_may_differ_and_others_when_they_are_named(tmp_path)
     one = made(tmp_path, "geneva", values={"targets.cern.url": "a", "clients": "4"})
     two = made(tmp_path, "taipei", values={"targets.cern.url": "b", "places": "local", "clients": "8"})
     names = ("geneva", "taipei")
-    with pytest.raises(RecordError, match="clients is 8 in .* and 4 in"):
+    with pytest.raises(RecordError, match=r"clients is 8 in .* and 4 in"):
         merge([one, two], tmp_path / "out", AsPlaces(names))
     assert not (tmp_path / "out").exists()
     merge([one, two], tmp_path / "out", AsPlaces(names, ("cli*",)))
@@ -111,10 +111,8 @@ def test_what_does_not_belong_together_is_refused_with_the_reason(tmp_path, merg
 
 def test_the_command_names_places_by_hosts_or_as_given(tmp_path, capsys):
     runs = [str(made(tmp_path, name).path) for name in ("geneva", "taipei")]
-    for words, names in (
-        (["--places", "hosts"], ["geneva.example", "taipei.example"]),
-        (["--places", "g,t"], ["g", "t"]),
-    ):
+    hosts = ["geneva.example", "taipei.example"]
+    for words, names in ((["--places", "hosts"], hosts), (["--places", "g,t"], ["g", "t"])):
         assert run_app(["merge", *runs, *words, "--out", str(tmp_path / "out")]) == 0
         folder = RunFolder.open(capsys.readouterr().out.strip())
         assert plain(folder)["scan"]["place"] == names

@@ -1,7 +1,7 @@
 """Places against targets: what each cell took, which of them are slow by themselves, and which targets are slow.
 
-What a cell is expected to take follows from all others. Where the distances are known (`path`) it is `k x RTT + c`, with
-one k, the round trips of the operation, and a c for each target; else a time for each place and a time for each target,
+What a cell is expected to take follows from all others. Where the distances are known (`path`) it is `k x RTT + c`,
+with one k, the round trips of the operation, and a c for each target; else a time for each place and a time for each target,
 added. Both are linear models; `stats/intervals/outlying.py` has the test, and its sources. A cell is slow where its
 median is a fifth above that, beyond chance: 5 % for the whole matrix. A target is slow where its c is a fifth above the
 mean of its peers, by Student's law for a contrast of the fit and Bonferroni's inequality over the targets.
@@ -64,9 +64,8 @@ def matrices(points: Sequence[Point], data: Sequence[CaseData]) -> tuple[Matrix,
         point = number.get(tuple(sorted(each.point.items())))
         if point is not None and each.point and each.measured.iterations():
             by_test.setdefault(each.entry.test, {}).setdefault(point.number, []).append(each)
-    pressed = {
-        test for test, cells in by_test.items() if any(not one.is_check for each in cells.values() for one in each)
-    }
+    loads = [(test, one) for test, cells in by_test.items() for each in cells.values() for one in each]
+    pressed = {test for test, one in loads if not one.is_check}
     chosen = {test: cells for test, cells in by_test.items() if test in pressed or not pressed}
     found = (_of_test(test, factors, points, cells) for test, cells in chosen.items())
     return tuple(matrix for matrix in found if matrix is not None)
@@ -194,7 +193,8 @@ def _slow(design: Floats, times: Sequence[CellTimes], measured: Sequence[int]) -
         return {}
     values = np.array([np.mean(times[number].medians) for number in measured])
     errors = np.array([_error(times[number].medians) for number in measured])
-    found = outlying.above(design[measured], values, errors, max(1, len(measured) // SET_ASIDE), SLOWER)
+    rows = outlying.Rows(design[measured], values, errors)
+    found = outlying.above(rows, max(1, len(measured) // SET_ASIDE), SLOWER)
     return {measured[each.row]: each.chance for each in found}
 
 

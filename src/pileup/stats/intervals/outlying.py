@@ -8,8 +8,8 @@ Technometrics 25 (1983) 165; for linear models S. R. Paul, K. Y. Fung, Technomet
 ordered choices of i rows, n (n - 1) ... (n - i + 1) of them, and has an equal part of the 5 %: the bound holds for any
 number of rows, where the critical values of these papers need many.
 
-Counts: Fisher's exact test of one row against all others (R. A. Fisher, J. R. Stat. Soc. 98 (1935) 39), adjusted for the
-number of rows (S. Holm, Scand. J. Stat. 6 (1979) 65).
+Counts: Fisher's exact test of one row against all others (R. A. Fisher, J. R. Stat. Soc. 98 (1935) 39), adjusted for
+the number of rows (S. Holm, Scand. J. Stat. 6 (1979) 65).
 """
 
 from __future__ import annotations
@@ -65,18 +65,27 @@ class Above:
     chance: float
 
 
-def above(design: Floats, values: Floats, errors: Floats, most: int, room: float) -> list[Above]:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a design, their values, and the standard errors of these by themselves, which count beside the fit's."""
+
+    design: Floats
+    values: Floats
+    errors: Floats
+
+
+def above(rows: Rows, most: int, room: float) -> list[Above]:
     """Return the rows whose values are beyond chance more than `room` (a share) above what the others lead to expect.
 
-    `errors` are the standard errors of the values by themselves, which count beside what the fit leaves; at most `most`
-    rows are looked for. The rows come in the order in which they were set aside.
+    At most `most` rows are looked for. They come in the order in which they were set aside.
     """
-    design = design / np.abs(design).max(axis=0)  # round trips in ns beside ones: else the rank is not seen
-    left, choices = list(range(len(values))), 1.0
+    scaled = rows.design / np.abs(rows.design).max(axis=0)  # round trips in ns beside ones: else the rank is not seen
+    rows = Rows(scaled, rows.values, rows.errors)
+    left, choices = list(range(len(rows.values))), 1.0
     found: list[Above] = []
-    for _ in range(min(most, len(values))):
+    for _ in range(min(most, len(rows.values))):
         choices *= len(left)
-        t, row, freedom = max(_shift(design, values, errors, row, left, room) for row in left)
+        t, row, freedom = max(_shift(rows, row, left, room) for row in left)
         if row < 0:
             break
         found.append(Above(row, min(1.0, most * choices * student.two_sided(t, freedom) / 2 if t > 0 else 1.0)))
@@ -85,25 +94,24 @@ def above(design: Floats, values: Floats, errors: Floats, most: int, room: float
     return found[: last + 1]
 
 
-def _shift(
-    design: Floats, values: Floats, errors: Floats, row: int, left: Sequence[int], room: float
-) -> tuple[float, int, int]:
+def _shift(rows: Rows, row: int, left: Sequence[int], room: float) -> tuple[float, int, int]:
     """Return how many standard errors a row is above what the others lead to expect, the row, degrees of freedom.
 
     The row is -1 where the others do not tell.
     """
     others = [each for each in left if each != row]
-    known = fit(design[others], values[others])
+    known = fit(rows.design[others], rows.values[others])
     if known is None or known.freedom < 1:
         return -math.inf, -1, 0
-    expected = (1 + room) * max(0.0, float(design[row] @ known.coefficients))
-    error = math.sqrt(((1 + room) * known.error(design[row])) ** 2 + known.variance + float(errors[row]) ** 2)
-    distance = float(values[row]) - expected
+    here = rows.design[row]
+    expected = (1 + room) * max(0.0, float(here @ known.coefficients))
+    error = math.sqrt(((1 + room) * known.error(here)) ** 2 + known.variance + float(rows.errors[row]) ** 2)
+    distance = float(rows.values[row]) - expected
     return (distance / error if error else math.copysign(math.inf, distance)), row, known.freedom
 
 
 def larger_shares(counts: Sequence[int], numbers: Sequence[int]) -> list[float | None]:
-    """Return for each row how probable it is that any has by chance so many more of `counts` in `numbers` than others."""
+    """Return for each row how probable it is that any has by chance so many more `counts` in its `numbers`."""
     whole, total = sum(counts), sum(numbers)
     return holm([_fisher(count, n, whole, total) if n else None for count, n in zip(counts, numbers, strict=True)])
 

@@ -49,7 +49,7 @@ class World:
         return self.service[target] + away + self.slow.get((place, target), 0.0)
 
     def measured(self, seed: int) -> Matrix:
-        """Return a matrix of what was measured: log-normal service, a drift of each cell, one in a hundred 5 s later."""
+        """Return a matrix of what was measured: log-normal service, a drift of each cell, one in a hundred 5 s late."""
         draw = np.random.default_rng(seed)
         cells, times = [], []
         for place in PLACES:

@@ -159,8 +159,8 @@ def _about(found: Matrix | None) -> str:
         return f"{told} There are too few cells to tell which is slow by itself."
     return (
         f"{told} A cell is slow where it is a fifth above what the others lead to expect ({EXPECTED[found.model]}), "
-        "and has rare slow answers where it has more outliers than the others and a deviation above its mean; both beyond "
-        "chance, 5 % for all cells together."
+        "and has rare slow answers where it has more outliers than the others and a deviation above its mean; both "
+        "beyond chance, 5 % for all cells together."
     )
 
 
