@@ -177,7 +177,7 @@ def _by_place(sources: Sequence[Source], names: Sequence[str]) -> Manifest:
     return replace(
         whole,
         repeat=max(run.repeat for run in runs),
-        labels=dict(set.intersection(*(set(run.labels.items()) for run in runs))),
+        labels={name: text for name, text in whole.labels.items() if {run.labels.get(name) for run in runs} == {text}},
         scan={PLACE: tuple(names), **whole.scan},
         points=tuple(points_at(whole, names)),
         targets=tuple(targets_of(runs, names)),

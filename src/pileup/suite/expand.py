@@ -12,6 +12,7 @@ from pileup.model.plan import WHOLE, Case
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite.coupling import Groups
 from pileup.suite.order import order
+from pileup.suite.paths_by_place import path_settings
 from pileup.suite.problem_texts import first_words
 from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
 from pileup.suite.variants import Variants
@@ -58,6 +59,7 @@ class Expansion:
         self._points = points_of(self._axes, together)
         self._tests = {test.name: _scoped(test, suite) for test in suite.tests}
         self._order = order({name: test.after for name, test in self._tests.items()})
+        self._by_place: dict[int, dict[str, dict[str, object]]] = {}
         self._cases: list[Case] = []
 
     def cases(self) -> tuple[Case, ...]:
@@ -138,8 +140,20 @@ class Expansion:
             repeat=visit.repeat,
             visit=visit.number,
             point=words,
-            settings=settings_at(self._axes, point, self._launch(variant)),
+            settings=self._settings(visit.point, variant),
         )
+
+    def _settings(self, number: int, variant: Suite) -> dict[str, dict[str, object]]:
+        """Return the settings of targets at a point: of its axes and variables, and of the place that runs it."""
+        point = self._points[number]
+        found = settings_at(self._axes, point, self._launch(variant))
+        if number not in self._by_place:
+            inside = (name for name, test in self._tests.items() if test.scope != "run")
+            tests = [test_at(self._of(variant, name), self._axes, point, self._options[name]) for name in inside]
+            self._by_place[number] = path_settings(self._suite, tests)
+        for target, words in self._by_place[number].items():
+            found[target] = {**words, **found.get(target, {})}
+        return found
 
     def _launch(self, variant: Suite) -> Iterator[tuple[str, str, object]]:
         """Yield target, setting and value of what of `launch` follows from variables."""

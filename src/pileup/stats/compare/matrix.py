@@ -1,10 +1,10 @@
 """Places against targets: what each cell took, which of them are slow by themselves, and which targets are slow.
 
 What a cell is expected to take follows from all others. Where the distances are known (`path`) it is `k x RTT + c`,
-with one k, the round trips of the operation, and a c for each target; else a time for each place and a time for each target,
-added. Both are linear models; `stats/intervals/outlying.py` has the test, and its sources. A cell is slow where its
-median is a fifth above that, beyond chance: 5 % for the whole matrix. A target is slow where its c is a fifth above the
-mean of its peers, by Student's law for a contrast of the fit and Bonferroni's inequality over the targets.
+with one k, the round trips of the operation, and a c for each target; else a time for each place and a time for each
+target, added. Both are linear models; `stats/intervals/outlying.py` has the test, and its sources. A cell is slow where
+its median is a fifth above that, beyond chance: 5 % for the whole matrix. A target is slow where its c is a fifth above
+the mean of its peers, by Student's law for a contrast of the fit and Bonferroni's inequality over the targets.
 
 Outliers are what lies above the outer fence of its cell (J. W. Tukey, Exploratory Data Analysis, 1977, 2D): the fence
 moves with the distance, so near and far cells have equal shares.
@@ -177,10 +177,11 @@ def _scattered(cells: Sequence[MatrixCell], times: Sequence[CellTimes]) -> list[
 def _design(model: MatrixModel, cells: Sequence[MatrixCell], places: Sequence[str], targets: Sequence[str]) -> Floats:
     """Return a row for each cell: first a column for each target, then the round trips, or each place but the first."""
     rows = []
+    farthest = max((each.round_trip or 0 for each in cells), default=0)
     for each in cells:
         row = [float(each.target == target) for target in targets]
         if model is MatrixModel.DISTANCE:
-            row.append(float(each.round_trip or 0))
+            row.append((each.round_trip or 0) / farthest)  # all columns of one size: else the fit loses digits
         else:
             row += [float(each.place == place) for place in places[1:]]
         rows.append(row)

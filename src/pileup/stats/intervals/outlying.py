@@ -79,8 +79,6 @@ def above(rows: Rows, most: int, room: float) -> list[Above]:
 
     At most `most` rows are looked for. They come in the order in which they were set aside.
     """
-    scaled = rows.design / np.abs(rows.design).max(axis=0)  # round trips in ns beside ones: else the rank is not seen
-    rows = Rows(scaled, rows.values, rows.errors)
     left, choices = list(range(len(rows.values))), 1.0
     found: list[Above] = []
     for _ in range(min(most, len(rows.values))):
