@@ -231,7 +231,7 @@ def _servers(
 
 def _level(row: Floats, found: Fit) -> Figure:
     value, half = float(row @ found.coefficients), student.quantile(found.freedom) * found.error(row)
-    return Figure(value, "time", Interval(max(0.0, value - half), value + half, LEVEL), found.freedom)
+    return Figure(value, "time", Interval(max(0.0, value - half), value + half, LEVEL), found.freedom + len(row))
 
 
 def line(measured: Sequence[tuple[int, Sequence[float]]]) -> tuple[Figure, Figure]:

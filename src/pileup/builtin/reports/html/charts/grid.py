@@ -36,7 +36,7 @@ LABEL = 120
 """Width of the names of rows, at most."""
 PARTS = 3000
 """Intervals that are drawn against time, all cells together."""
-FLAG = "⚑"
+FLAG = "!"
 TESTS = 8
 """Tests with a heat map, at most."""
 EXPECTED = {

@@ -80,7 +80,7 @@ def test_lines_over_the_distance_have_k_and_c() -> None:
     made = drawn("placed")
     table, drawing = made.data["distance0"], the("distance0", made)
     assert list(table["target"]) == ["cern", "asgc", "fnal"]
-    assert all(each.startswith("1") or each.startswith("0.99") for each in table["k"])
+    assert all(each.startswith(("1", "0.99")) for each in table["k"])
     assert "cern: k = " in drawing.says
     assert len(made.data["distance0_cells"]["x"]) == 9
     assert len(made.data["distance0_lines"]["x"]) == 6
