@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
@@ -118,15 +118,13 @@ class Distance(DistanceWords):
             raise ValueError(f"{self.at!r} is no address of a relay; expected HOST:PORT")
         return self
 
-    def at_place(self, place: int) -> dict[str, object]:
-        """Return the words that differ by place, as they are at a place of the fleet, numbered from 1."""
-        if not self.by_place:
-            return {}
-        own = self.by_place[(place - 1) % len(self.by_place)]
-        words = {word: None for each in self.by_place for word in sorted(each.model_fields_set)}
-        return {word: getattr(own if word in own.model_fields_set else self, word) for word in words}
+    def at_place(self, place: int) -> Iterator[tuple[str, object]]:
+        """Yield the words that differ by place with their values at a place of the fleet, numbered from 1."""
+        own = self.by_place[(place - 1) % len(self.by_place)] if self.by_place else self
+        for word in dict.fromkeys(word for each in self.by_place for word in sorted(each.model_fields_set)):
+            yield word, getattr(own if word in own.model_fields_set else self, word)
 
-    def with_words(self, words: Mapping[str, object]) -> Distance:
+    def with_words(self, words: Iterable[tuple[str, object]]) -> Distance:
         """Return it with some words changed. Raises pydantic.ValidationError when they do not go together."""
         given = {word: getattr(self, word) for word in self.model_fields_set}
         return Distance.model_validate(given | dict(words))

@@ -120,9 +120,9 @@ def _latency(case: Case, suite: Suite) -> Iterator[tuple[str, int]]:
     for name in case.test.aims:
         path = suite.targets[name].path if name in suite.targets else None
         if path is not None and path.at is None:
-            settings = case.settings.get(name, {})
-            changed = {word: value for setting, value in settings.items() if (word := of_path(setting))}
-            yield name, path.with_words(changed).round_trip
+            settings = case.settings.get(name, {}).items()
+            changed = ((of_path(setting), value) for setting, value in settings)
+            yield name, path.with_words((word, value) for word, value in changed if word).round_trip
 
 
 def _find(find: Find) -> FindEntry:

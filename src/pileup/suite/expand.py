@@ -59,7 +59,7 @@ class Expansion:
         self._points = points_of(self._axes, together)
         self._tests = {test.name: _scoped(test, suite) for test in suite.tests}
         self._order = order({name: test.after for name, test in self._tests.items()})
-        self._by_place: dict[int, dict[str, dict[str, object]]] = {}
+        self._by_place: dict[int, list[tuple[str, str, object]]] = {}
         self._cases: list[Case] = []
 
     def cases(self) -> tuple[Case, ...]:
@@ -140,20 +140,17 @@ class Expansion:
             repeat=visit.repeat,
             visit=visit.number,
             point=words,
-            settings=self._settings(visit.point, variant),
+            settings=settings_at(self._axes, point, (*self._paths(visit.point, variant), *self._launch(variant))),
         )
 
-    def _settings(self, number: int, variant: Suite) -> dict[str, dict[str, object]]:
-        """Return the settings of targets at a point: of its axes and variables, and of the place that runs it."""
-        point = self._points[number]
-        found = settings_at(self._axes, point, self._launch(variant))
+    def _paths(self, number: int, variant: Suite) -> list[tuple[str, str, object]]:
+        """Return target, setting and value of paths that differ by place, for the place that runs a point."""
         if number not in self._by_place:
-            inside = (name for name, test in self._tests.items() if test.scope != "run")
+            inside = [name for name, test in self._tests.items() if test.scope != "run"]
+            point = self._points[number]
             tests = [test_at(self._of(variant, name), self._axes, point, self._options[name]) for name in inside]
-            self._by_place[number] = path_settings(self._suite, tests)
-        for target, words in self._by_place[number].items():
-            found[target] = {**words, **found.get(target, {})}
-        return found
+            self._by_place[number] = list(path_settings(self._suite, tests))
+        return self._by_place[number]
 
     def _launch(self, variant: Suite) -> Iterator[tuple[str, str, object]]:
         """Yield target, setting and value of what of `launch` follows from variables."""

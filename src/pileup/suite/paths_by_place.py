@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pileup.model.suite import Suite, TestSpec
 from pileup.model.units import counted
 
 
-def path_settings(suite: Suite, tests: Sequence[TestSpec]) -> dict[str, dict[str, object]]:
-    """Return target -> `path.WORD` -> value for the place from which the tests of a point run.
+def path_settings(suite: Suite, tests: Sequence[TestSpec]) -> Iterator[tuple[str, str, object]]:
+    """Yield target, `path.WORD` and its value for the place from which the tests of a point run.
 
     Raises ValueError where tests of a point reach such a target from several places: a relay has one path at a time.
     """
-    found: dict[str, dict[str, object]] = {}
     for name, target in suite.targets.items():
         if target.path is None or not target.path.by_place:
             continue
         places = {place for test in tests if name in test.aims for place in _places(test, suite.places.names)}
-        ways = {repr(target.path.at_place(place)) for place in places}
-        if len(ways) > 1:
+        if len({tuple(map(str, target.path.at_place(place))) for place in places}) > 1:
             raise ValueError(
                 f"the path of target {name!r} differs by place, and {counted(len(places), 'place')} reach it at a "
                 "point; expected one, e.g. `places: [1]` in the tests, or the axis `places: [[1], [2]]`"
             )
-        if places:
-            found[name] = {f"path.{word}": value for word, value in target.path.at_place(min(places)).items()}
-    return found
+        for word, value in target.path.at_place(min(places)) if places else ():
+            yield name, f"path.{word}", value
 
 
 def _places(test: TestSpec, names: Sequence[str]) -> list[int]:

@@ -62,7 +62,7 @@ def test_words_of_a_place_take_the_place_of_those_of_the_path() -> None:
     assert (near.round_trip, near.bandwidth) == (5 * MS, None)
     assert (far.round_trip, far.bandwidth) == (80 * MS, 10**6)
     assert again == near
-    assert Distance().at_place(2) == {}
+    assert list(Distance().at_place(2)) == []
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def round_trips(tests: list[dict[str, object]], **words: object) -> dict[str, in
     found = {}
     for case in Expansion(suite, lambda _: set()).cases():
         settings = {name.removeprefix("path."): value for name, value in case.settings.get("se", {}).items()}
-        found[case.name] = path.with_words(settings).round_trip if settings else None
+        found[case.name] = path.with_words(settings.items()).round_trip if settings else None
     return found
 
 

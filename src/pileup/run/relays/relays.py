@@ -58,7 +58,7 @@ class Relays:
             raise TargetError(ended)
         before = self._paths[target]
         try:
-            after = before.with_words(words)
+            after = before.with_words(words.items())
         except ValidationError as problem:
             raise TargetError(
                 f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"

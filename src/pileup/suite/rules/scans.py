@@ -221,7 +221,7 @@ class ScanRules:
         if target.spec.path is not None and target.spec.path.at is not None:
             self._problems.add(at, f"{shown(axis.name)} varies a relay that runs already", "`path` without `at`")
             return
-        if target.spec.path is not None and word in target.spec.path.at_place(1):
+        if target.spec.path is not None and word in dict(target.spec.path.at_place(1)):
             told = f"{shown(axis.name)} is varied, and differs by place already"
             self._problems.add(at, told, "either the axis, or `by_place`")
             return
