@@ -40,7 +40,7 @@ def test_what_is_hidden_in_the_matrix_is_found(tmp_path: Path) -> None:
     shown = " ".join(pileup("show", str(folder.path), cwd=tmp_path).stdout.split())
     assert "read: places against targets" in shown
     page = (folder.path / "report.html").read_text()
-    for chart in ("cells0", "distance0", "cells_in_time0"):
+    for chart in ("cells0", "distance0"):
         assert f'id="chart-{chart}"' in page
     assert "taipei to fnal: slow" in page
 
