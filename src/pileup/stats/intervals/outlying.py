@@ -50,8 +50,8 @@ def fit(design: Floats, values: Floats) -> Fit | None:
     rows, columns = design.shape
     if rows < columns or np.linalg.matrix_rank(design) < columns:
         return None
-    inverse = np.linalg.inv(design.T @ design)
-    coefficients = inverse @ design.T @ values
+    inverse: Floats = np.linalg.inv(design.T @ design).astype(np.float64)
+    coefficients: Floats = inverse @ design.T @ values
     freedom = rows - columns
     rest = float(((values - design @ coefficients) ** 2).sum())
     return Fit(coefficients, inverse, rest / freedom if freedom else 0.0, freedom)

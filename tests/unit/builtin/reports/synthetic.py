@@ -687,7 +687,7 @@ def waiting(number: int, name: str, start: float) -> CaseResult:
 
 def _pressed(case: CaseResult) -> CaseEntry:
     """The entry of a case of a scan: as many clients as its server has threads."""
-    clients = int(case.point["se.threads"])
+    clients = int(case.point.get("se.threads", 4))
     return CaseEntry(case.id, case.name, "copy", load_kind="closed", clients=clients, point=case.point)
 
 
@@ -734,7 +734,7 @@ def placed() -> RunResults:
             found = Histogram()
             for each in drawn:
                 found.record(int(each))
-            times.append(CellTimes(DueDurations(found), (sorted(drawn)[150],)))
+            times.append(CellTimes(DueDurations(found), (sorted(drawn)[145], sorted(drawn)[155])))
             cells.append(matrix.cell(len(cells), place, target, distance * 10**6, times[-1]))
     for number, point in enumerate(values * 2):
         label = ",".join(f"{axis}={value}" for axis, value in point.items())

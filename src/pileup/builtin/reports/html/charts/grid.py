@@ -72,7 +72,7 @@ def cells(
     flagged = {each.point: each.flags for each in found.cells} if found else {}
     values = [(each.figure.value or 0.0) / MS for each in known]
     edges = heat.classes([max(value, 1e-6) for value in values])
-    table: dict[str, list[Any]] = {
+    table: Columns = {
         "row": [up.of(where[each.point]) for each in known],
         "column": [along.of(where[each.point]) for each in known],
         "ms": [short(value, 4) for value in values],

@@ -43,7 +43,7 @@ def test_colours_follow_the_values() -> None:
     table = drawn("placed").data["cells0"]
     order = sorted(zip(table["ms"], table["k"], strict=True))
     assert [k for _, k in order] == sorted(table["k"])
-    assert len(set(table["k"])) > 3
+    assert len(set(table["k"])) > 2
 
 
 def test_any_scan_of_two_axes_has_one_without_flags() -> None:
@@ -80,7 +80,7 @@ def test_lines_over_the_distance_have_k_and_c() -> None:
     made = drawn("placed")
     table, drawing = made.data["distance0"], the("distance0", made)
     assert list(table["target"]) == ["cern", "asgc", "fnal"]
-    assert all(each.startswith(("1", "0.99")) for each in table["k"])
+    assert [float(each.split()[0]) for each in table["k"]] == [pytest.approx(1, abs=0.05)] * 3
     assert "cern: k = " in drawing.says
     assert len(made.data["distance0_cells"]["x"]) == 9
     assert len(made.data["distance0_lines"]["x"]) == 6
