@@ -20,6 +20,7 @@ SMALL = (
 )
 
 
+@pytest.mark.long
 def test_what_is_hidden_in_the_matrix_is_found(tmp_path: Path) -> None:
     words = [word for value in SMALL for word in ("--set", value)]
     done = pileup("run", "suite:matrix", "--quiet", *words, cwd=tmp_path, drawn=True)
@@ -32,7 +33,7 @@ def test_what_is_hidden_in_the_matrix_is_found(tmp_path: Path) -> None:
     assert len(cells) == 9
     assert cells["taipei", "fnal"]["slow"]
     assert cells["chicago", "cern"]["scattered"]
-    assert cells["chicago", "cern"]["largest"] > 600e6
+    assert cells["chicago", "cern"]["largest"] > 300e6
     assert cells["geneva", "asgc"]["round_trip"] == 12_000_000
     assert [each["target"] for each in matrix["servers"]] == ["cern", "asgc", "fnal"]
     places = {case.point["place"]: case.point["places"] for case in folder.manifest().cases}
