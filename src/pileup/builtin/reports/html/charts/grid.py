@@ -157,11 +157,17 @@ def _about(found: Matrix | None) -> str:
         return told
     if found.model is None:
         return f"{told} There are too few cells to tell which is slow by itself."
-    return (
-        f"{told} A cell is slow where it is a fifth above what the others lead to expect ({EXPECTED[found.model]}), "
-        "and has rare slow answers where it has more outliers than the others and a deviation above its mean; both "
-        "beyond chance, 5 % for all cells together."
-    )
+    return " ".join((
+        *_flagged(found), told, f"A cell is slow where it is a fifth above what the others lead to expect "
+        f"({EXPECTED[found.model]}), and has rare slow answers where it has more outliers than the others and a deviation "
+        "above its mean; both beyond chance, 5 % for all cells together.",
+    ))  # fmt: skip
+
+
+def _flagged(found: Matrix) -> list[str]:
+    """Return a sentence for each cell and each target that stands out."""
+    cells = [f"{each.name}: {', '.join(each.flags)}." for each in found.cells if each.flags]
+    return cells + [f"Target {each.target} is slower than its peers." for each in found.servers if each.slow]
 
 
 def _says(table: Columns, found: Matrix | None) -> str:
@@ -169,8 +175,7 @@ def _says(table: Columns, found: Matrix | None) -> str:
     low, high = (f"{says.duration(ms)} ({row}, {column})" for ms, row, column in (order[0], order[-1]))
     told = [f"Medians from {low} to {high}."]
     if found:
-        told += [f"{each.name}: {', '.join(each.flags)}." for each in found.cells if each.flags]
-        told += [f"Target {each.target} is slower than its peers." for each in found.servers if each.slow]
+        told += _flagged(found)
         if len(told) == 1:
             told.append("No cell and no target stands out.")
     return " ".join(told)
