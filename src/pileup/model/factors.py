@@ -16,7 +16,7 @@ class Factor:
     """As in `Point.factors`."""
     axes: tuple[str, ...]
     called: str
-    """The axis whose values are enough to tell the values apart: the first such one. Empty: it takes all of them."""
+    """The axis whose values are all different: the first such one. Empty: it takes all of them."""
 
     @property
     def title(self) -> str:

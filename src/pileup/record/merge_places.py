@@ -27,7 +27,7 @@ MAY_DIFFER = (
 )
 """Settings (`--set`) in which runs from different places differ without being asked: where the place is, and who."""
 NAME = re.compile(r"[^\s,=\[\]#~]+")
-"""A name of a place: it stands in the names of cases and points."""
+"""A name of a place: it is in the names of cases and points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def _cells(matrix: Matrix) -> Grid:
     if len(shown) > MOST:
         grid.notes.append(f"and {len(shown) - MOST} more cells: see the report")
     if matrix.model is None:
-        grid.notes.append("too few cells to tell which is slow by itself")
+        grid.notes.append("too few cells to say which is slow by itself")
     return grid
 
 

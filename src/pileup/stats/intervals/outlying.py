@@ -95,7 +95,7 @@ def above(rows: Rows, most: int, room: float) -> list[Above]:
 def _shift(rows: Rows, row: int, left: Sequence[int], room: float) -> tuple[float, int, int]:
     """Return how many standard errors a row is above what the others lead to expect, the row, degrees of freedom.
 
-    The row is -1 where the others do not tell.
+    The row is -1 where the others do not determine what to expect.
     """
     others = [each for each in left if each != row]
     known = fit(rows.design[others], rows.values[others])

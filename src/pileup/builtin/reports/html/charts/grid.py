@@ -156,11 +156,11 @@ def _about(found: Matrix | None) -> str:
     if found is None:
         return told
     if found.model is None:
-        return f"{told} There are too few cells to tell which is slow by itself."
+        return f"{told} There are too few cells to say which is slow by itself."
     return " ".join((
-        *_flagged(found), told, f"A cell is slow where it is a fifth above what the others lead to expect "
-        f"({EXPECTED[found.model]}), and has rare slow answers where it has more outliers than the others and a deviation "
-        "above its mean; both beyond chance, 5 % for all cells together.",
+        *_flagged(found), told, "A cell is slow where it is a fifth above what the others lead to expect "
+        f"({EXPECTED[found.model]}), and has rare slow answers where it has more outliers than the others and a "
+        "deviation above its mean; both beyond chance, 5 % for all cells together.",
     ))  # fmt: skip
 
 

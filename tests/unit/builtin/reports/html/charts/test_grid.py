@@ -92,4 +92,4 @@ def test_without_distances_there_are_no_lines(model: MatrixModel | None) -> None
     made = charts(replace(run, matrices=(replace(run.matrices[0], model=model),)), ["points"])
     assert "distance0" not in {each.id for each in made.all()}
     about = the("cells0", made).about
-    assert ("too few cells" in about) == (model is None)
+    assert ("too few cells to say" in about) == (model is None)
