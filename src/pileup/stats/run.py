@@ -99,11 +99,9 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
-        covered = coverage.of(run)
         recording = frozenset(monitor.name for monitor in run.monitors if monitor.records)
-        judge = criteria.Criteria(
-            data, series + repeats.series(felt), connection, failures, monitors, found_points, covered, recording
-        )
+        seen = series + repeats.series(felt)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, coverage.of(run), recording)
         ended = jobs.jobs(connection, run)
         made = (
             case_result(each, folder.output_paths(each.entry.name), folder.artefacts(each.entry.name)) for each in data
