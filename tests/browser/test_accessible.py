@@ -40,7 +40,7 @@ def axe() -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 500])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["rich", "scanned", "climbed"])
+@pytest.mark.parametrize("name", ["rich", "scanned", "placed", "climbed"])
 def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) -> None:
     page = write(tmp_path, name, probe=f"<script>{axe()}</script>{CHECK}")
     document = dump(page, width, tmp_path, f"#{theme}")

@@ -92,6 +92,7 @@ def attribute(document: str, name: str) -> str:
         "eventful",
         "crowded",
         "scanned",
+        "placed",
         "climbed",
         "spread",
     ],

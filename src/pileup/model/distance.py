@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
@@ -45,11 +46,8 @@ Latency = Annotated[EachWay, BeforeValidator(_both_ways)]
 Jitter = Annotated[Law, BeforeValidator(_jitter)]
 
 
-class Distance(Part):
-    """What lies between clients and a target: a relay that pileup starts before it, on this machine.
-
-    The url stays as it is: clients connect to the relay below TLS names, Host headers and signatures.
-    """
+class DistanceWords(Part):
+    """What a relay does to what goes through it."""
 
     latency: Latency = Field(
         default_factory=lambda: EachWay(there=0, back=0),
@@ -75,18 +73,11 @@ class Distance(Part):
     )
     after: Size = Field(0, description="bytes of the answers that pass on such a connection before that")
     slow_close: Duration = Field(0, le=LONGEST, description="time by which the end of a connection is passed on later")
-    at: Text | None = Field(
-        None, description="a relay that runs already, HOST:PORT (`pileup relay`), in the place of all other words"
-    )
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _shares(self) -> Self:
         if self.resets + self.half_open > 1:
             raise ValueError("`resets` and `half_open` are more than all connections; expected at most 100 % together")
-        if self.at is not None and len(self.model_fields_set) > 1:
-            raise ValueError("`at` beside other words; expected `at` alone: that relay has its own path")
-        if self.at is not None and not _is_address(self.at):
-            raise ValueError(f"{self.at!r} is no address of a relay; expected HOST:PORT")
         return self
 
     @property
@@ -102,6 +93,41 @@ class Distance(Part):
             "jitter": self.jitter.to_native() if self.jitter else None,
             **{word: getattr(self, word) for word in words},
         }
+
+
+class Distance(DistanceWords):
+    """What lies between clients and a target: a relay that pileup starts before it, on this machine.
+
+    The url stays as it is: clients connect to the relay below TLS names, Host headers and signatures.
+    """
+
+    at: Text | None = Field(
+        None, description="a relay that runs already, HOST:PORT (`pileup relay`), in the place of all other words"
+    )
+    by_place: tuple[DistanceWords, ...] = Field(
+        (),
+        description="words that differ from place to place: the first item is for place 1 of the fleet; after the last "
+        "the list starts again. For tests that run from one place at a time",
+    )
+
+    @model_validator(mode="after")
+    def _alone(self) -> Self:
+        if self.at is not None and len(self.model_fields_set) > 1:
+            raise ValueError("`at` beside other words; expected `at` alone: that relay has its own path")
+        if self.at is not None and not _is_address(self.at):
+            raise ValueError(f"{self.at!r} is no address of a relay; expected HOST:PORT")
+        return self
+
+    def at_place(self, place: int) -> Iterator[tuple[str, object]]:
+        """Yield the words that differ by place with their values at a place of the fleet, numbered from 1."""
+        own = self.by_place[(place - 1) % len(self.by_place)] if self.by_place else self
+        for word in dict.fromkeys(word for each in self.by_place for word in sorted(each.model_fields_set)):
+            yield word, getattr(own if word in own.model_fields_set else self, word)
+
+    def with_words(self, words: Iterable[tuple[str, object]]) -> Distance:
+        """Return it with some words changed. Raises pydantic.ValidationError when they do not go together."""
+        given = {word: getattr(self, word) for word in self.model_fields_set}
+        return Distance.model_validate(given | dict(words))
 
 
 def _is_address(text: str) -> bool:

@@ -70,6 +70,8 @@ class Host:
     congestion_control: str = ""
     load1: float | None = field(default=None, metadata=LATER)
     """Its load average, over a minute, when the run began."""
+    clock_error: int | None = field(default=None, metadata=LATER)
+    """Bound of the error of its clock against UTC when the run began, ns; None: nothing keeps it right, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,8 @@ class CaseEntry:
     """The first of several."""
     targets: Mapping[str, str] = field(default_factory=dict, metadata=LATER)
     """Word of the test's `needs` -> target, of a test that needs several."""
+    latency: Mapping[str, int] = field(default_factory=dict, metadata=LATER)
+    """Target -> what its `path` adds to a round trip, ns; only targets with a path that pileup keeps itself."""
     load: str = ""
     """In words."""
     load_kind: str = ""
@@ -336,6 +340,10 @@ class MergedRun:
     cases: int = 0
     places: int = 0
     repeats: int = 0
+    place: str = field(default="", metadata=LATER)
+    """The place that it became; empty: further repeats."""
+    clock_error: int | None = field(default=None, metadata=LATER)
+    """Bound of the error of the clock of its host against UTC, ns; None: not known, or not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Distribution, Figure
 from pileup.model.manifest import Manifest, TrialResult
+from pileup.model.matrix import Matrix
 from pileup.model.record import CaseOutcome
 from pileup.model.response_map import ResponseMap
 from pileup.model.submissions import AuditResult, JobsResult
@@ -561,5 +562,7 @@ class RunResults:
     """How jobs ended, for each test that submitted some."""
     limited: tuple[str, ...] = ()
     """Cases of which pileup was the bottleneck."""
+    matrices: tuple[Matrix, ...] = ()
+    """Places against targets, of each test that a scan over both has varied."""
     bottlenecks: tuple[BottleneckRow, ...] = ()
     """The bottleneck of each measured load, those limited by pileup first; single checks have none."""

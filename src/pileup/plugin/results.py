@@ -22,11 +22,13 @@ from pileup.model.contrast_words import change_words, plain_words, verdict_words
 from pileup.model.contrast_words import sentence as comparison_sentence
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
+from pileup.model.factors import Factor, factors_of
 from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.headline import Headline, headline
 from pileup.model.manifest import CaseEntry, Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.marks import Mark, Tone, mark
+from pileup.model.matrix import Matrix, MatrixCell, MatrixModel, ServerLine
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
 from pileup.model.response_map import ResponseMap
 from pileup.model.results import (
@@ -93,6 +95,7 @@ __all__ = [
     "ErrorGroup",
     "Event",
     "ExitCode",
+    "Factor",
     "FaultResult",
     "Figure",
     "FoundLevel",
@@ -107,6 +110,9 @@ __all__ = [
     "LimitedBy",
     "Manifest",
     "Mark",
+    "Matrix",
+    "MatrixCell",
+    "MatrixModel",
     "MonitorEntry",
     "Note",
     "OperationResult",
@@ -122,6 +128,7 @@ __all__ = [
     "Selected",
     "Series",
     "Served",
+    "ServerLine",
     "SoughtCondition",
     "SteadyState",
     "TargetEntry",
@@ -133,6 +140,7 @@ __all__ = [
     "apart_words",
     "change_words",
     "comparison_sentence",
+    "factors_of",
     "headline",
     "mark",
     "plain_words",

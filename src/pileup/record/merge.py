@@ -1,4 +1,4 @@
-"""Several runs of one suite made into one record, in which they count as further repeats.
+"""Several runs of one suite made into one record, in which they count as further repeats, or as different places.
 
 Numbers are counted on: cases, places (and with them the ids of rows), visits and repeats of each run come after those
 of the runs before it, so nothing collides and every row keeps its case, parent and place.
@@ -19,6 +19,7 @@ from pileup.model.record import SampleRow
 from pileup.record import files, sums
 from pileup.record.convert import options
 from pileup.record.folder import RunFolder
+from pileup.record.merge_places import PLACE, AsPlaces, case_at, name_at, points_at, targets_of
 from pileup.record.operations import caused, connect, quoted, readable
 from pileup.record.output import folder_name
 from pileup.record.parts import Parts
@@ -45,21 +46,26 @@ class Source:
     visits: int
     repeats: int
     audits: int
+    place: str = ""
+    """The place that it becomes; empty: further repeats."""
 
     def name(self, case: CaseEntry) -> str:
-        """Return the name of a case among all repeats: `copy#3`."""
+        """Return the name of a case among all repeats, `copy#3`, or of its place, `copy[place=geneva]`."""
+        if self.place:
+            return name_at(case, self.place)
         found = NUMBERED.search(case.name)
         begin = found.start() if found else len(case.name)
         return f"{case.name[:begin]}#{self.repeats + case.repeat}{(found and found[1]) or ''}"
 
 
-def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, Manifest]:
+def merge(folders: Sequence[RunFolder], base: Path, places: AsPlaces | None = None) -> tuple[RunFolder, Manifest]:
     """Write a new run folder below `base`; return it with its run.json, which has neither verdict nor exit code yet.
 
-    Raises RecordError when the runs cannot be taken together, or the disk refuses.
+    Runs become further repeats, or the values of a first axis `place`. Raises RecordError when they cannot be taken
+    together, or the disk refuses.
     """
-    sources = _sources(folders)
-    run = _together(sources)
+    sources = _sources(folders, places)
+    run = _together(sources) if places is None else _by_place(sources, places.names)
     made = RunFolder.create(base, f"{run.title} merged", run.started)
     made.save(run)
     try:
@@ -79,18 +85,25 @@ def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, Manifest
     return made, run
 
 
-def _sources(folders: Sequence[RunFolder]) -> list[Source]:
+def _sources(folders: Sequence[RunFolder], apart: AsPlaces | None) -> list[Source]:
     found: list[Source] = []
     cases = places = visits = repeats = audits = 0
-    for folder in folders:
+    if apart is not None:
+        apart.check_names(len(folders))
+    for number, folder in enumerate(folders):
         run = folder.manifest()
         _check(folder, run, found)
+        if apart is None:
+            _check_alike(folder, run, found)
+        else:
+            first = found[0] if found else Source(folder, run, 0, 0, 0, 0, 0)
+            apart.check(folder.path.name, run, first.folder.path.name, first.run)
         folder.check_tables()
-        found.append(Source(folder, run, cases, places, visits, repeats, audits))
+        found.append(Source(folder, run, cases, places, visits, repeats, audits, apart.names[number] if apart else ""))
         audits += 1 + max((audit.number for audit in run.audits), default=-1)
         cases += max((case.id for case in run.cases), default=0)
         visits += 1 + max((case.visit for case in run.cases), default=-1)
-        repeats += max((case.repeat for case in run.cases), default=1)
+        repeats += 0 if apart else max((case.repeat for case in run.cases), default=1)
         places += folder.next_place()
     if places > MOST_PLACES:
         raise RecordError(f"these runs have {places} places", f"at most {MOST_PLACES} together")
@@ -112,12 +125,15 @@ def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
             "runs that were measured, or simulated ones alone",
             "`pileup compare` compares them",
         )
+
+
+def _check_alike(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
     if before and run.suite.digest != before[0].run.suite.digest:
-        other = before[0].folder.path.name
+        name, other = folder.path.name, before[0].folder.path.name
         raise NotARun(
             f"{name} and {other} are runs of different suites, or with different values",
             "runs of the same suite: they count as repeats of each other",
-            "`pileup compare` compares them",
+            "`pileup compare` compares them; `--places NAME,NAME` merges runs from different places",
         )
 
 
@@ -154,6 +170,20 @@ def _together(sources: Sequence[Source]) -> Manifest:
     )
 
 
+def _by_place(sources: Sequence[Source], names: Sequence[str]) -> Manifest:
+    """Return run.json of all together, with an axis more: the places."""
+    runs = [source.run for source in sources]
+    whole = _together(sources)
+    return replace(
+        whole,
+        repeat=max(run.repeat for run in runs),
+        labels={name: text for name, text in whole.labels.items() if {run.labels.get(name) for run in runs} == {text}},
+        scan={PLACE: tuple(names), **whole.scan},
+        points=tuple(points_at(whole, names)),
+        targets=tuple(targets_of(runs, names)),
+    )
+
+
 def _told(source: Source) -> MergedRun:
     """Return what run.json reports on a source: the numbers are those that were added to its own."""
     run = source.run
@@ -168,16 +198,21 @@ def _told(source: Source) -> MergedRun:
         cases=source.cases,
         places=source.places,
         repeats=source.repeats,
+        place=source.place,
+        clock_error=run.hosts[0].clock_error if source.place and run.hosts else None,
     )
 
 
 def _place(source: Source, place: PlaceEntry) -> PlaceEntry:
-    return replace(place, number=place.number + source.places, session=f"{source.places}:{place.session}")
+    name = f"{source.place}: {place.name}" if source.place else place.name
+    session = f"{source.places}:{place.session}"
+    return replace(place, number=place.number + source.places, name=name, session=session)
 
 
 def _case(source: Source, case: CaseEntry) -> CaseEntry:
+    named = case_at(case, source.place, bool(source.run.points)) if source.place else case
     return replace(
-        case,
+        named,
         id=case.id + source.cases,
         name=source.name(case),
         repeat=source.repeats + case.repeat,

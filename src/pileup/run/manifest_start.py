@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import socket
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -28,9 +29,11 @@ from pileup.model.manifest import (
     SuiteSource,
 )
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import MonitorSpec
+from pileup.model.suite import MonitorSpec, Suite
 from pileup.model.words import load_words
+from pileup.run.system_clock import clock_error
 from pileup.suite import instances
+from pileup.suite.scan import of_path
 
 LONGEST = 2**63
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
@@ -54,7 +57,7 @@ def first_manifest(plan: Plan, started: int) -> Manifest:
         together=plan.together,
         repeat=suite.repeat,
         loop=suite.loop,
-        cases=tuple(map(_case, plan.cases)),
+        cases=tuple(_case(case, suite) for case in plan.cases),
         monitors=tuple(_monitor(spec, Path(plan.folder)) for spec in suite.monitors),
         equivalent=tuple(map(tuple, suite.equivalent)),
         criteria=tuple(_criterion(criterion, suite.confidence) for criterion in suite.criteria),
@@ -77,7 +80,7 @@ def _criterion(spec: CriterionSpec, confidence: str) -> CriterionEntry:
     )
 
 
-def _case(case: Case) -> CaseEntry:
+def _case(case: Case, suite: Suite) -> CaseEntry:
     test, load = case.test, case.load
     return CaseEntry(
         id=case.id,
@@ -86,6 +89,7 @@ def _case(case: Case) -> CaseEntry:
         use=test.use,
         target=test.target or "",
         targets=test.targets,
+        latency=dict(_latency(case, suite)),
         load=load_words(load, test.places),
         load_kind=load.kind,
         rate=case.asked,
@@ -109,6 +113,16 @@ def _case(case: Case) -> CaseEntry:
         expected=case.expected,
         longest=case.longest,
     )
+
+
+def _latency(case: Case, suite: Suite) -> Iterator[tuple[str, int]]:
+    """Yield the targets of a case that have a path, and what it adds to a round trip at its point."""
+    for name in case.test.aims:
+        path = suite.targets[name].path if name in suite.targets else None
+        if path is not None and path.at is None:
+            settings = case.settings.get(name, {}).items()
+            changed = ((of_path(setting), value) for setting, value in settings)
+            yield name, path.with_words((word, value) for word, value in changed if word).round_trip
 
 
 def _find(find: Find) -> FindEntry:
@@ -166,6 +180,7 @@ def host() -> Host:
         open_files=psutil.Process().rlimit(psutil.RLIMIT_NOFILE)[0],
         congestion_control=_read("/proc/sys/net/ipv4/tcp_congestion_control"),
         load1=os.getloadavg()[0],
+        clock_error=clock_error(),
     )
 
 

@@ -15,12 +15,12 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Fra
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
-from pileup.model.units import format_fraction
+from pileup.model.units import format_fraction, format_time
 from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
 from pileup.stats import audits, jobs
 from pileup.stats.cases import CaseData, case_result
-from pileup.stats.compare import equivalent, points
+from pileup.stats.compare import equivalent, matrix, points
 from pileup.stats.compare.monitor_points import observed
 from pileup.stats.errors import errors
 from pileup.stats.events import events, not_written
@@ -99,10 +99,9 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
-        seen = series + repeats.series(felt)
-        covered = coverage.of(run)
         recording = frozenset(monitor.name for monitor in run.monitors if monitor.records)
-        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered, recording)
+        seen = series + repeats.series(felt)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, coverage.of(run), recording)
         ended = jobs.jobs(connection, run)
         made = (
             case_result(each, folder.output_paths(each.entry.name), folder.artefacts(each.entry.name)) for each in data
@@ -132,6 +131,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         faults=repeats.results(felt),
         audits=told,
         jobs=ended,
+        matrices=matrix.matrices(found_points, data),
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
     return found, kept_dependence.plain(data)
@@ -232,6 +232,18 @@ def _precise(until: UntilEntry, most: int) -> str:
     return f"{until.figure} is not known within {wanted}: {half}{at} after {until.repeats} repeats."
 
 
+def _clocks(run: Manifest) -> list[str]:
+    """Return how well the clocks of merged places agree, in a sentence."""
+    merged = [each for each in run.merged if each.place]
+    told = (
+        f"{each.place} within {format_time(each.clock_error)}"
+        if each.clock_error is not None
+        else f"{each.place} by nothing that is known"
+        for each in merged
+    )
+    return [f"The clocks of the places are kept right: {', '.join(told)}."] if merged else []
+
+
 def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     notes = []
     if run.simulated:
@@ -240,6 +252,7 @@ def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
         notes.append(f"Stopped: {run.stopped}")
     if not run.has_ended:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
+    notes += _clocks(run)
     notes += words(run.not_covered)
     notes += [f"A fault of the suite: {problem}" for problem in run.fault_problems]
     notes += [f"Target {target.name}: {remark}." for target in run.targets for remark in target.remarks]

@@ -10,6 +10,7 @@ BY_DIMENSION, BY_UNIT = "see `dimension`", "see `unit`"
 UNITS = {
     **dict.fromkeys(("time", "intended", "start", "first_byte", "end", "begin"), MOMENT),
     **dict.fromkeys(("started", "ended", "first", "claimed", "submitted"), MOMENT),
+    **dict.fromkeys(("round_trip", "p25", "p75", "expected", "c"), TIME),
     **dict.fromkeys(("nanoseconds", "cpu", "mean", "deviation", "p50", "p90", "p99", "p99_9"), TIME),
     **dict.fromkeys(("late", "latest", "low", "high", "recovery", "jobs_again", "total", "longest", "waited"), TIME),
     **{f"{kind}_{name}": TIME for kind in ("response", "service") for name in ("mean", "smallest", "largest")},

@@ -40,7 +40,7 @@ def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Tabl
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _spectrum, _timeline, _detached, _errors, _criteria, _points,
-        _repeats, _differences, _effects, _faults, _equivalences, _served, _labels,
+        _repeats, _differences, _effects, _matrix, _matrix_targets, _faults, _equivalences, _served, _labels,
     )  # fmt: skip
     for make in makers:
         yield make(results)
@@ -90,6 +90,32 @@ def _equivalences(results: RunResults) -> Table:
             yield (*head, "", "", None, None, None, 0, None, None)
 
     return Table("equivalences", columns, (row for each in results.equivalences for row in rows(each)))
+
+
+def _matrix(results: RunResults) -> Table:
+    columns = dict.fromkeys(("test", "place", "target"), TEXT) | {"round_trip": WHOLE, "passed": WHOLE, "share": NUMBER}
+    columns |= {"mean": NUMBER, "deviation": NUMBER} | _with_ends("p50") | dict.fromkeys(("p25", "p75"), NUMBER)
+    columns |= {"longest": WHOLE, "outliers": WHOLE, "expected": NUMBER, "flags": TEXT}
+    rows = (
+        (
+            *(matrix.test, each.place, each.target, each.round_trip, each.passed, each.not_passed),
+            *(each.mean, each.deviation, *_interval(each.median), *(each.quartiles or (None, None))),
+            *(each.largest, each.outliers, each.expected, ", ".join(each.flags)),
+        )
+        for matrix in results.matrices
+        for each in matrix.cells
+    )
+    return Table("matrix", columns, rows)
+
+
+def _matrix_targets(results: RunResults) -> Table:
+    columns = {"test": TEXT, "target": TEXT} | _with_ends("k", "c") | {"slow": YES}
+    rows = (
+        (matrix.test, each.target, *_interval(each.k), *_interval(each.c), each.slow)
+        for matrix in results.matrices
+        for each in matrix.servers
+    )
+    return Table("matrix_targets", columns, rows)
 
 
 def _axes(results: RunResults, others: Iterable[str]) -> dict[str, str]:

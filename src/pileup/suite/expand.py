@@ -12,6 +12,7 @@ from pileup.model.plan import WHOLE, Case
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite.coupling import Groups
 from pileup.suite.order import order
+from pileup.suite.paths_by_place import path_settings
 from pileup.suite.problem_texts import first_words
 from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
 from pileup.suite.variants import Variants
@@ -58,6 +59,7 @@ class Expansion:
         self._points = points_of(self._axes, together)
         self._tests = {test.name: _scoped(test, suite) for test in suite.tests}
         self._order = order({name: test.after for name, test in self._tests.items()})
+        self._by_place: dict[int, list[tuple[str, str, object]]] = {}
         self._cases: list[Case] = []
 
     def cases(self) -> tuple[Case, ...]:
@@ -138,8 +140,17 @@ class Expansion:
             repeat=visit.repeat,
             visit=visit.number,
             point=words,
-            settings=settings_at(self._axes, point, self._launch(variant)),
+            settings=settings_at(self._axes, point, (*self._paths(visit.point, variant), *self._launch(variant))),
         )
+
+    def _paths(self, number: int, variant: Suite) -> list[tuple[str, str, object]]:
+        """Return target, setting and value of paths that differ by place, for the place that runs a point."""
+        if number not in self._by_place:
+            inside = [name for name, test in self._tests.items() if test.scope != "run"]
+            point = self._points[number]
+            tests = [test_at(self._of(variant, name), self._axes, point, self._options[name]) for name in inside]
+            self._by_place[number] = list(path_settings(self._suite, tests))
+        return self._by_place[number]
 
     def _launch(self, variant: Suite) -> Iterator[tuple[str, str, object]]:
         """Yield target, setting and value of what of `launch` follows from variables."""

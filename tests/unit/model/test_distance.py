@@ -52,3 +52,27 @@ def test_what_no_path_can_be_is_refused(words: dict[str, str], said: str) -> Non
     with pytest.raises(ValidationError) as raised:
         Distance.model_validate(words)
     assert said in str(raised.value)
+
+
+def test_words_of_a_place_take_the_place_of_those_of_the_path() -> None:
+    path = Distance.model_validate(
+        {"latency": "1 ms", "by_place": [{"latency": "5 ms"}, {"latency": "80 ms", "bandwidth": "1 MB/s"}]}
+    )
+    near, far, again = (path.with_words(path.at_place(place)) for place in (1, 2, 3))
+    assert (near.round_trip, near.bandwidth) == (5 * MS, None)
+    assert (far.round_trip, far.bandwidth) == (80 * MS, 10**6)
+    assert again == near
+    assert list(Distance().at_place(2)) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"by_place": [{"at": "h:1"}]},
+        {"by_place": [{"latency": "-1 ms"}]},
+        {"at": "h:1", "by_place": [{"latency": "1 ms"}]},
+    ],
+)
+def test_paths_by_place_that_cannot_be_are_refused(words: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Distance.model_validate(words)

@@ -17,7 +17,7 @@ from tests.unit.builtin.reports.broken import broken
 
 GOLDEN = ROOT / "tests/golden/0.1"
 MADE = {
-    "rich": synthetic.rich, "scanned": synthetic.scanned, "eventful": synthetic.eventful,
+    "rich": synthetic.rich, "scanned": synthetic.scanned, "placed": synthetic.placed, "eventful": synthetic.eventful,
     "submitted": submitted.submitted, "broken": broken,
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pileup.cli.show import criteria, equivalent, faults, figures, jobs, labels, points
+from pileup.cli.show import criteria, equivalent, faults, figures, jobs, labels, matrix, points
 from pileup.cli.show.layout import Column, Grid, Paragraph
 from pileup.model.event import REPORT
 from pileup.model.headline import headline
@@ -81,7 +81,7 @@ def _measured(results: RunResults) -> Iterator[Part]:
     alone = [case for case in shown if case.test not in compared]
     measured = [case for case in alone if any(each.counts.ended or each.counts.missed for each in case.operations)]
     yield [figures.times(measured)] if measured else []
-    for table in (*labels.tables(alone), *points.tables(results)):
+    for table in (*labels.tables(alone), *matrix.tables(results.matrices), *points.tables(results)):
         yield [table]
     yield [faults.table(results.faults)] if results.faults else []
     for part in jobs.tables(results):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from pileup.model.distance import NOT_SHOWN, Distance
+from pileup.model.distance import NOT_SHOWN, Distance, EachWay
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.units import counted, format_size, format_time
 from pileup.plugin import Daemon, Launcher, Line
@@ -46,7 +46,10 @@ class Relays:
 
     def remark(self, target: str, path: Distance) -> str:
         """Return what users must know of a target behind a relay."""
-        whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(path.round_trip)} to a round trip"
+        ways = [path.with_words(path.at_place(place)) for place in range(1, len(path.by_place) + 1)] or [path]
+        trips = sorted(each.round_trip for each in ways)
+        more = f" to {format_time(trips[-1])}, by place," if trips[-1] > trips[0] else ""
+        whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(trips[0])}{more} to a round trip"
         return f"reached through {whose}; {NOT_SHOWN}"
 
     def change(self, target: str, words: dict[str, object]) -> None:
@@ -54,9 +57,8 @@ class Relays:
         if ended := self.problem(target):
             raise TargetError(ended)
         before = self._paths[target]
-        given = {word: getattr(before, word) for word in before.model_fields_set}
         try:
-            after = Distance.model_validate(given | words)
+            after = before.with_words(words.items())
         except ValidationError as problem:
             raise TargetError(
                 f"the path of target {target}: {problem.errors()[0]['msg']}", "what a path takes"
@@ -95,7 +97,15 @@ def _address(host: str, port: int) -> str:
 
 
 def _said(words: dict[str, object]) -> str:
-    return ", ".join(f"{word} {value}" for word, value in words.items())
+    return ", ".join(f"{word} {_value(value)}" for word, value in words.items())
+
+
+def _value(value: object) -> str:
+    if not isinstance(value, EachWay):
+        return str(value)
+    both = (format_time(value.there), format_time(value.back))
+    same = abs(value.there - value.back) <= 1
+    return format_time(value.there + value.back) if same else "{} there and {} back".format(*both)
 
 
 def _counted(target: str, counts: control.Counts) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from pileup.model.criterion import CriterionSpec
-from pileup.model.distance import Distance
+from pileup.model.distance import Distance, DistanceWords
 from pileup.model.loads.load import Load
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.suite import TOGETHER, TargetSpec, TestSpec
@@ -214,12 +214,16 @@ class ScanRules:
     def _check_path(self, axis: Axis, node: Sequence, target: BoundPart[TargetSpec]) -> None:
         """Check each value in the place of that word of the target's path."""
         word, at = of_path(axis.word), self._node.keys.get(axis.name, node.at)
-        known = [name for name in fields_of(Distance) if name != "at"]
+        known = fields_of(DistanceWords)
         if word not in known:
             self._problems.add(at, f"a `path` has no word {shown(word)} to vary", near(word, known))
             return
         if target.spec.path is not None and target.spec.path.at is not None:
             self._problems.add(at, f"{shown(axis.name)} varies a relay that runs already", "`path` without `at`")
+            return
+        if target.spec.path is not None and word in dict(target.spec.path.at_place(1)):
+            told = f"{shown(axis.name)} is varied, and differs by place already"
+            self._problems.add(at, told, "either the axis, or `by_place`")
             return
         if target.spec.path is None:
             told = f"{shown(axis.name)} is varied, and target {shown(axis.owner)} has no `path`"

@@ -5,6 +5,7 @@ import random
 from dataclasses import fields, replace
 from typing import Any
 
+from pileup._core._native import Histogram
 from pileup.model import check as checks
 from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.breakdown import Breakdown, LabelFigure, LabelLine
@@ -27,7 +28,10 @@ from pileup.model.results import (
     Timeline,
 )
 from pileup.model.verdict import RunVerdict, Verdict
+from pileup.stats.compare import matrix
+from pileup.stats.compare.matrix import CellTimes
 from pileup.stats.compare.points import comparisons, points
+from pileup.stats.frames.distribution import DueDurations
 from tests.manifests import run_of
 
 BEGIN = 1_795_256_103_000_000_000
@@ -683,7 +687,7 @@ def waiting(number: int, name: str, start: float) -> CaseResult:
 
 def _pressed(case: CaseResult) -> CaseEntry:
     """The entry of a case of a scan: as many clients as its server has threads."""
-    clients = int(case.point["se.threads"])
+    clients = int(case.point.get("se.threads", 4))
     return CaseEntry(case.id, case.name, "copy", load_kind="closed", clients=clients, point=case.point)
 
 
@@ -713,3 +717,37 @@ def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> R
     judged = replace(criteria()[1], points=verdicts, reason="it does not hold at 1 of 6 points: se.threads=4: 90 ms")
     full = replace(rich(), cases=tuple(cases), run=info, criteria=(judged,), errors=(), series=(), notes=())
     return replace(full, points=found, comparisons=comparisons(found, cases))
+
+
+def placed() -> RunResults:
+    """Three places against three targets, one of them slow in a cell, and a cell with rare slow answers."""
+    away = {"geneva": (5, 120, 40), "taipei": (120, 5, 120), "chicago": (40, 120, 5)}
+    targets = ("cern", "asgc", "fnal")
+    draw, cases, cells, times, values = random.Random(5), [], [], [], []
+    for place, distances in away.items():
+        for target, distance in zip(targets, distances, strict=True):
+            hidden = 90 * ((place, target) == ("taipei", "fnal"))
+            values.append({"place": place, "options.target": target})
+            drawn = [(distance + hidden + 10 * math.exp(draw.gauss(0, 0.3))) * 1e6 for _ in range(300)]
+            if (place, target) == ("chicago", "cern"):
+                drawn[::60] = [5e9] * 5
+            found = Histogram()
+            for each in drawn:
+                found.record(int(each))
+            times.append(CellTimes(DueDurations(found), (sorted(drawn)[145], sorted(drawn)[155])))
+            cells.append(matrix.cell(len(cells), place, target, distance * 10**6, times[-1]))
+    for number, point in enumerate(values * 2):
+        label = ",".join(f"{axis}={value}" for axis, value in point.items())
+        median = cells[number % 9].median.value or 0.0
+        name, shape = f"read[{label}]#{number // 9 + 1}", {"rate": 4e9 / median, "median": median, "clients": 4}
+        case = sustained(number + 1, name, 6.0 * number, 6, **shape)
+        cases.append(replace(case, test="read", target=point["options.target"], point=point, repeat=number // 9 + 1))
+    axes = {"place": tuple(away), "options.target": targets}
+    ended = int(BEGIN + (6.0 * len(cases) + 1) * SECOND)
+    info = run_info("Places against storages", scan=axes, points=values, repeat=2, ended=ended)
+    info = replace(info, cases=tuple(_pressed(case) for case in cases))
+    made = matrix.matrix("read", cells, times)
+    assert made is not None
+    found_points = points(info)
+    full = replace(rich(), cases=tuple(cases), run=info, criteria=(), errors=(), series=(), notes=(), events=())
+    return replace(full, points=found_points, comparisons=comparisons(found_points, cases), matrices=(made,))

@@ -252,7 +252,7 @@ def validate() -> Callable[[Any], Any]:
     return compiled
 
 
-@pytest.mark.parametrize("name", ["rich", "hostile"])
+@pytest.mark.parametrize("name", ["rich", "hostile", "placed"])
 def test_every_chart_fits_the_schema_of_vega_lite(name: str, validate: Callable[[Any], Any]) -> None:
     charts = page(name).data["charts"].values()
     assert len(charts) > 10

@@ -88,7 +88,7 @@ def classes(rates: Sequence[float]) -> list[float]:
     return [low, *(edge for edge in log_ticks(low * NEAR, high / NEAR, CLASSES - 1) if low < edge < high), high]
 
 
-def _shades(number: int) -> list[str]:
+def shades(number: int) -> list[str]:
     """Return the colours of so many classes, as far apart as can be."""
     step = (CLASSES - 1) / max(1, number - 1)
     return [f"var(--h{round(place * step)})" for place in range(number)]
@@ -100,11 +100,11 @@ def _drawing(data: dict[str, Columns], edges: list[float], length: float, bounds
     lines = wanted.lines("wanted_heat", asked, values, lambda _: 1e6)
     scale, axis = free_log_time([*values, *lines.values])
     scale = alt.Scale(type="log", nice=False, padding=STRIP + 3)
-    shades = _shades(len(edges) - 1)
+    colours = shades(len(edges) - 1)
     tips = [alt.Tooltip("case:N"), alt.Tooltip("when:N", title="time"), alt.Tooltip("low:Q", title="from, ms")]
     tips += [alt.Tooltip("high:Q", title="to, ms"), alt.Tooltip("count:Q", title="iterations", format=",")]
     tips += [alt.Tooltip("rate:Q", title="per second", format=",.3~r")]
-    fill = alt.Fill("k:O", scale=alt.Scale(domain=list(range(len(shades))), range=shades), legend=None)
+    fill = alt.Fill("k:O", scale=alt.Scale(domain=list(range(len(colours))), range=colours), legend=None)
     y = alt.Y("low:Q", scale=scale, axis=axis, title=None)
     cells = (
         in_window(TABLE)
@@ -112,7 +112,7 @@ def _drawing(data: dict[str, Columns], edges: list[float], length: float, bounds
         .encode(x=time_axis("a"), x2=alt.X2("b:Q"), y=y, y2=alt.Y2("high:Q"), fill=fill, tooltip=tips)
     )
     layers = [cells, *lines.rules(axis, scale)]
-    legend = [Mark(text, shade, "area") for text, shade in zip(_texts(edges), shades, strict=True)]
+    legend = [Mark(text, shade, "area") for text, shade in zip(texts(edges), colours, strict=True)]
     if data[LOST]["a"]:
         layers.append(_lost())
         legend.append(Mark("did not pass", BAD, "area"))
@@ -158,7 +158,7 @@ def _lost() -> Any:
     )
 
 
-def _texts(edges: list[float]) -> list[str]:
+def texts(edges: list[float]) -> list[str]:
     """Return what classes are called: `under 2`, `2-5`, `5 or more`."""
     inner = [_number(edge) for edge in edges[1:-1]]
     if not inner:

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html import points
-from pileup.builtin.reports.html.charts import says, wanted
+from pileup.builtin.reports.html.charts import grid, says, wanted
 from pileup.builtin.reports.html.charts.wanted import Bound
 from pileup.plugin.charts import Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.columns import Number, largest, positive, scaled, short
@@ -33,14 +33,34 @@ def groups(results: RunResults, axis: Clock) -> Iterator[Group]:
     bounds = wanted.bounds(results, axis)
     for number, (test, operations) in enumerate(points.tests_of(results)[:TESTS]):
         whole = operations.get("", {})
-        made, data = [], {}
+        made: list[Drawing] = []
+        data: dict[str, Columns] = {}
         for metric in _drawn(whole):
             name = f"points{number}_{metric.replace(' ', '_')}"
             heading = f"{test}: {points.title(metric)}"
             asked = [each for each in bounds if each.selected.name == test and _is_of(each, metric)]
             drawing, data[name] = chart(name, results.points, whole[metric], heading, asked)
             made.append(drawing)
+        for drawing, drawn_tables in _of_two_axes(results, number, test, whole):
+            made.append(drawing)
+            data |= drawn_tables
         yield Group(made, data, heading=test, paired=True, small=True)
+
+
+def _of_two_axes(
+    results: RunResults, number: int, test: str, whole: dict[str, Comparison]
+) -> Iterator[tuple[Drawing, dict[str, Columns]]]:
+    """Yield the heat map of a scan of two axes, and what distance makes of it, with their tables."""
+    comparison = whole.get("p50") or whole.get("mean")
+    matrix = grid.matrix_of(results, test)
+    if comparison is None:
+        return
+    name = f"cells{number}"
+    if found := grid.cells(name, results.points, comparison, f"{test}: median of each cell", matrix):
+        yield found[0], {name: found[1]}
+    name = f"distance{number}"
+    if matrix and (lines := grid.by_distance(name, matrix, f"{test}: median by distance")):
+        yield lines
 
 
 def _drawn(metrics: dict[str, Comparison]) -> Iterator[str]:

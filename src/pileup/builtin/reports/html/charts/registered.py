@@ -17,7 +17,7 @@ LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
 
 
 class Points(Chart):
-    """Metrics over the points of a scan, with a line for each value of the other axes."""
+    """Metrics over the points of a scan, with a line for each value of the other axes; two axes as a heat map, too."""
 
     name = "points"
     section = "points"
@@ -71,19 +71,20 @@ class Timeline(Chart):
 
 
 class HeatMap(Chart):
-    """Response times by time: how many iterations took how long, as colour."""
+    """Response times by time, as colour: how many iterations took how long, and each cell of a scan of two axes."""
 
     name = "heat-map"
     section = "load"
     place = 25
 
     def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
-        """Yield one drawing of all cases."""
-        from pileup.builtin.reports.html.charts import heat, wanted
+        """Yield one drawing of all cases, and one for each test of a scan of two axes with a row for each cell."""
+        from pileup.builtin.reports.html.charts import grid, heat, wanted
 
         if found := heat.heat_map(results, axis, wanted.bounds(results, axis)):
             drawing, data = found
             yield Group([drawing], data)
+        yield from grid.against_time(results, axis)
 
 
 class OpenOperations(Chart):
