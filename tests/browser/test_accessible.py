@@ -48,6 +48,7 @@ def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) ->
     assert json.loads(html.unescape(attribute(document, "axe"))) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 500])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_comparison(theme: str, width: int, tmp_path: Path) -> None:

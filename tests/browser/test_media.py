@@ -39,6 +39,7 @@ CELLS = """
 """
 
 
+@pytest.mark.long
 def test_paper_shows_what_is_folded_and_charts_of_pileup_itself(tmp_path: Path) -> None:
     document = dump(write(tmp_path, "rich", probe=MEASURE % PAPER), 1280, tmp_path)
     assert int(attribute(document, "folded")) >= 3
@@ -52,6 +53,7 @@ def test_paper_shows_what_is_folded_and_charts_of_pileup_itself(tmp_path: Path) 
     assert attribute(document, "again") == attribute(document, "folded")
 
 
+@pytest.mark.long
 def test_paper_has_a_style_without_what_is_for_the_screen(tmp_path: Path) -> None:
     """The style of paper is tried as that of the screen: a browser without a printer has no other way."""
     page = write(tmp_path, "rich", probe=MEASURE % PAPER)
@@ -61,6 +63,7 @@ def test_paper_has_a_style_without_what_is_for_the_screen(tmp_path: Path) -> Non
     assert attribute(dump(page, 1280, tmp_path), "tools") == "0"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["rich", "scanned"])
 def test_a_phone_stacks_the_cells_of_tables(name: str, tmp_path: Path) -> None:
     document = dump(write(tmp_path, name, probe=MEASURE % CELLS), 500, tmp_path)
@@ -72,6 +75,7 @@ def test_a_phone_stacks_the_cells_of_tables(name: str, tmp_path: Path) -> None:
     assert {'"Measured"', '"Wanted"'} <= set(labels.split())
 
 
+@pytest.mark.long
 def test_a_screen_has_them_side_by_side(tmp_path: Path) -> None:
     document = dump(write(tmp_path, "rich", probe=MEASURE % CELLS), 1280, tmp_path)
     assert int(attribute(document, "rows")) >= 3

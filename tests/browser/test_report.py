@@ -107,6 +107,7 @@ def test_every_chart_is_drawn_without_a_complaint(name: str, tmp_path: Path) -> 
     assert all("<svg" in place for place in places(document))
 
 
+@pytest.mark.long
 def test_marks_have_a_size(tmp_path: Path) -> None:
     document = dump(write(tmp_path, "rich"), 1280, tmp_path)
     assert "NaN" not in "".join(re.findall(r'<path[^>]* d="[^"]*"', document))
@@ -167,6 +168,7 @@ def after_drawing(page: Path, script: str) -> Path:
     return page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 500])
 def test_charts_over_time_share_one_time_axis(width: int, tmp_path: Path) -> None:
     """The same moment is at the same place in every chart of a section: none is moved by its own labels."""
@@ -189,6 +191,7 @@ def test_charts_over_time_share_one_time_axis(width: int, tmp_path: Path) -> Non
     assert max(rights) - min(rights) <= 3, edges
 
 
+@pytest.mark.long
 def test_the_window_is_chosen_by_keyboard_too(tmp_path: Path) -> None:
     keys = """
       const place = document.querySelector("#chart-rates .plot");
@@ -220,6 +223,7 @@ def test_the_window_is_chosen_by_keyboard_too(tmp_path: Path) -> None:
     assert attribute(document, "warning") == ""
 
 
+@pytest.mark.long
 def test_every_chart_is_described_in_words(tmp_path: Path) -> None:
     told = """
       const one = (id) => document.getElementById(id).textContent.trim();
@@ -234,6 +238,7 @@ def test_every_chart_is_described_in_words(tmp_path: Path) -> None:
     assert "Esc shows the whole run" in attribute(document, "keys")
 
 
+@pytest.mark.long
 def test_numbers_of_events_do_not_lie_on_each_other(tmp_path: Path) -> None:
     measure = """
       const boxes = [...document.querySelectorAll("#chart-rates svg .mark-text text")]
@@ -248,6 +253,7 @@ def test_numbers_of_events_do_not_lie_on_each_other(tmp_path: Path) -> None:
         assert attribute(document, "over") == "0"
 
 
+@pytest.mark.long
 def test_criteria_heat_and_knee_are_drawn(tmp_path: Path) -> None:
     """Marks of their own, by number and place: an empty chart has none."""
     measure = """
@@ -265,6 +271,7 @@ def test_criteria_heat_and_knee_are_drawn(tmp_path: Path) -> None:
     assert re.search(r"knee (60|120)", attribute(document, "knee"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["report", "comparison"])
 def test_the_theme_follows_the_address(name: str, tmp_path: Path) -> None:
     if name == "report":
@@ -285,6 +292,7 @@ def test_the_button_changes_the_theme(tmp_path: Path) -> None:
     assert attribute(dump(page, 800, tmp_path, "#dark"), "theme") == "light"
 
 
+@pytest.mark.long
 def test_the_probe_sees_a_broken_chart(tmp_path: Path) -> None:
     page = write(tmp_path, "simple")
     broken = page.read_text().replace('"mark":{"type":"line"', '"mark":{"type":"nonsense"')

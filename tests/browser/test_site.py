@@ -57,6 +57,7 @@ def asked(site: Path, name: str, tmp_path: Path, question: str = "", width: int 
     return document
 
 
+@pytest.mark.long
 def test_search_works_from_the_disk(site: Path, tmp_path: Path) -> None:
     document = asked(site, "index.html", tmp_path, SEARCH.replace("WORDS", "coordinated omission"))
     found = attribute(document, "found").split()
@@ -64,18 +65,21 @@ def test_search_works_from_the_disk(site: Path, tmp_path: Path) -> None:
     assert found[0].endswith("#coordinated-omission")
 
 
+@pytest.mark.long
 def test_search_finds_from_a_folder_below_and_says_when_there_is_nothing(site: Path, tmp_path: Path) -> None:
     for words, some in (("storage.contend", True), ("xyzzy", False)):
         document = asked(site, "reference/suite.html", tmp_path, SEARCH.replace("WORDS", words))
         assert bool(attribute(document, "found")) == some, words
 
 
+@pytest.mark.long
 def test_a_phone_scrolls_tables_not_the_page(site: Path, tmp_path: Path) -> None:
     for name in ("index.html", "suite-file.html"):
         wide, inner = attribute(asked(site, name, tmp_path, width=500), "wide").split()
         assert int(wide) <= int(inner), name
 
 
+@pytest.mark.long
 def test_dark_and_light_follow_what_was_chosen(site: Path, tmp_path: Path) -> None:
     choose = """
       document.querySelector('[data-md-color-scheme="SCHEME"][name="__palette"]').click();

@@ -65,6 +65,7 @@ def test_it_says_what_a_new_process_says(arguments: list[str], tmp_path: Path) -
     assert new.stdout or new.stderr
 
 
+@pytest.mark.long
 def test_a_run_finds_itself_as_in_a_new_process_but_draws_its_own_numbers(tmp_path: Path) -> None:
     (tmp_path / "suite.json").write_text(json.dumps(SUITE))
     (tmp_path / "looks.py").write_text(LOOKS)

@@ -89,6 +89,7 @@ def over(target: BatchTarget, names: list[str], most: int = 5000) -> dict[str, J
     return told
 
 
+@pytest.mark.long
 def test_jobs_run_and_all_sources_tell_the_same(target: BatchTarget, stem: str) -> None:
     begin = time.time_ns()
     wanted = [
@@ -173,6 +174,7 @@ def test_nobody_is_asked_for_nothing(target: BatchTarget) -> None:
     assert target.probe()
 
 
+@pytest.mark.long
 def test_jobs_go_with_credentials_that_were_handed_over(target: BatchTarget, stem: str) -> None:
     before = time.time_ns()
     first = target.delegate(60 * SECOND)

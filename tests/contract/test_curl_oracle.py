@@ -185,6 +185,7 @@ def test_no_answer_in_time_is_ambiguous_for_both(tmp_path: Path) -> None:
     assert {row["outcome"] for row in ours} == {"ambiguous"}
 
 
+@pytest.mark.long
 def test_the_token_is_in_no_command_line(settings: dict[str, Any], server: Xrootd, tmp_path: Path) -> None:
     seen: list[str] = []
     over = threading.Event()
@@ -205,6 +206,7 @@ def test_the_token_is_in_no_command_line(settings: dict[str, Any], server: Xroot
     assert server.token not in "".join(seen)
 
 
+@pytest.mark.long
 def test_a_suite_with_curl(server: Xrootd, tmp_path: Path) -> None:
     options = {"client": "curl"}
     target = {"kind": "webdav", "url": server.https, "options": options}

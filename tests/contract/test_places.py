@@ -117,6 +117,7 @@ def test_a_load_that_the_engine_refuses_is_told_with_its_words(folder: RunFolder
     fleet.close()
 
 
+@pytest.mark.long
 def test_a_lost_place_is_opened_anew_with_a_number_of_its_own(folder: RunFolder, opener: Opener) -> None:
     fleet = Fleet(opener.open([(1, process(1))]), opener.reopen)
     (place,) = fleet.places

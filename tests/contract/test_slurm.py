@@ -78,6 +78,7 @@ def test_what_is_wrong_is_a_failure_and_no_refusal(server: RunningSlurm) -> None
         type(server.target())("unix:/nowhere/rest.sock").probe()
 
 
+@pytest.mark.long
 def test_a_name_may_hold_anything(server: RunningSlurm) -> None:
     odd = ["it's|one", 'quo"te; $(id) --x', "ünï cödé, comma", "JobState=FAILED Partition=x"]
     for driver in ("rest", "sbatch"):
@@ -98,6 +99,7 @@ def test_a_restart_in_order_loses_no_job(server: RunningSlurm) -> None:
     assert server.target().counts() == {JobState.RUNNING: 4, JobState.QUEUED: 16}
 
 
+@pytest.mark.long
 def test_a_kill_forgets_the_newest_jobs_and_the_audit_finds_them(server: RunningSlurm) -> None:
     old = claims_of(server, names_of(4, "old"))
     until(lambda: server.target().counts().get(JobState.RUNNING) == 4)
@@ -185,6 +187,7 @@ def test_other_settings_come_with_a_restart_and_jobs_stay(server: RunningSlurm) 
     assert tally(server.target().audit(claims)) == {Fate.GOING: 6}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [{"tokens": True}], indirect=True)
 def test_tokens_let_in_until_they_expire(server: RunningSlurm) -> None:
     for driver in ("rest", "sbatch"):
@@ -201,6 +204,7 @@ def test_tokens_let_in_until_they_expire(server: RunningSlurm) -> None:
             target.submit([JobSpec("unknown", delegation="nosuch")])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [{"tokens": True}], indirect=True)
 def test_a_site_is_reached_by_its_port_and_a_token(server: RunningSlurm, tmp_path: Path) -> None:
     made = server.target()

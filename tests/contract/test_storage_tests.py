@@ -73,6 +73,7 @@ def spec(name: str, use: str, load: Options | None = None, **options: Any) -> Op
 FILL = spec("fill", "storage.write", **SET) | {"cleanup": "never"}
 
 
+@pytest.mark.long
 def test_everything_that_a_storage_can_do(storage: Storage, tmp_path: Path) -> None:
     """One run for all: starting one takes longer than most of its tests."""
     checksum = "adler32" if storage.checksums else "none"

@@ -277,6 +277,7 @@ def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     assert (second.verdicts["A"], second.verdicts["G"]) == ("met", purged(second)), explained(second.results)
 
 
+@pytest.mark.long
 def test_a1_a_practice_system_somewhere_is_purged_twice(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=10_000, cycle=0, limit=20_000) as system:
         for begin in (run, partial(run_as, databases.USER)):
@@ -335,6 +336,7 @@ criteria:
 """
 
 
+@pytest.mark.long
 def test_a1_a_postgresql_somewhere_is_asked_without_what_needs_a_launched_one(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(POSTGRESQL)
     with databases.postgresql(tmp_path / "db") as server:

@@ -35,6 +35,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]
             yield [url, "--token", found.token_file, "--ca", found.ca]
 
 
+@pytest.mark.long
 def test_an_endpoint_is_checked_in_one_line(place: list[str], tmp_path: Path) -> None:
     done = pileup("check", *place, "--quiet", cwd=tmp_path)
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
@@ -43,6 +44,7 @@ def test_an_endpoint_is_checked_in_one_line(place: list[str], tmp_path: Path) ->
     assert (tmp_path / run_folder(done) / "report.html").exists()
 
 
+@pytest.mark.long
 def test_an_endpoint_is_measured_in_one_line(place: list[str], tmp_path: Path) -> None:
     words = ["--read", "--stat", "--clients", "2", "--for", "500ms", "--warm-up", "0s", "--size", "4KiB"]
     done = pileup("bench", *place, *words, "--save", "mine.yaml", "--json", cwd=tmp_path)
@@ -66,6 +68,7 @@ def database(tmp_path: Path) -> str:
     return f"sqlite:///{path}"
 
 
+@pytest.mark.long
 def test_a_file_of_sqlite_is_checked_by_its_url(database: str, tmp_path: Path) -> None:
     done = pileup("check", database, "--json", cwd=tmp_path)
     found = json.loads(done.stdout)
@@ -74,6 +77,7 @@ def test_a_file_of_sqlite_is_checked_by_its_url(database: str, tmp_path: Path) -
     assert all(case["operations"][0]["counts"]["passed"] > 0 for case in found["cases"])
 
 
+@pytest.mark.long
 def test_a_file_of_sqlite_is_measured_and_the_suite_that_is_printed_is_saved(database: str, tmp_path: Path) -> None:
     words = ["--query", "SELECT count(*) AS jobs FROM jobs", "--clients", "2", "--for", "300ms", "--warm-up", "0s"]
     done = pileup("bench", database, *words, "--save", "mine.yaml", "--summary", "none", cwd=tmp_path)

@@ -113,6 +113,7 @@ def counts(results: dict[str, Any], case: str) -> dict[str, dict[str, int]]:
     return {each["operation"]: each["counts"] for each in found["operations"]}
 
 
+@pytest.mark.long
 def test_the_audit_finds_every_ghost(tmp_path: Path) -> None:
     folder, results = run(tmp_path, GHOSTS)
     true = {job.name for job in journal(folder)}
@@ -130,6 +131,7 @@ def test_the_audit_finds_every_ghost(tmp_path: Path) -> None:
     assert found >= unanswered & true
 
 
+@pytest.mark.long
 def test_roles_work_beside_each_other_and_leave_an_empty_queue(tmp_path: Path) -> None:
     folder, results = run(tmp_path, ROLES)
     jobs = journal(folder)
@@ -146,6 +148,7 @@ def test_roles_work_beside_each_other_and_leave_an_empty_queue(tmp_path: Path) -
     assert ended == states["completed"]
 
 
+@pytest.mark.long
 def test_finished_jobs_are_purged_while_the_service_is_watched(tmp_path: Path) -> None:
     small = ("--set", "jobs=6000", "--set", "batch=500", "--set", "page=10")  # pages that take long enough to be seen
     done = pileup("run", "suite:purge", "--quiet", *small, cwd=tmp_path)

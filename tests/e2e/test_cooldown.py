@@ -97,6 +97,7 @@ def run(server: Backlog, most: str, limit: str, cwd: Path) -> tuple["subprocess.
     return done, json.loads((cwd / run_folder(done) / "results.json").read_text())
 
 
+@pytest.mark.long
 def test_the_time_to_rest_is_that_of_the_log_of_the_server(tmp_path: Path) -> None:
     """60 pieces of 50 ms are there within a moment: it is at rest 3 s after the first of them came."""
     with backlog(works=True) as server:
@@ -116,6 +117,7 @@ def test_the_time_to_rest_is_that_of_the_log_of_the_server(tmp_path: Path) -> No
     assert (rest["end"] - rest["begin"]) / 1e9 > 1.5, "most of 3 s"
 
 
+@pytest.mark.long
 def test_t21_a_system_that_never_rests_is_not_met(tmp_path: Path) -> None:
     with backlog(works=False) as server:
         done, results = run(server, "2 s", "1 s", tmp_path)

@@ -109,6 +109,7 @@ def server(folder: Path) -> psutil.Process | None:
     return psutil.Process(identity.pid) if identity.alive else None
 
 
+@pytest.mark.long
 def test_the_next_start_puts_right_what_a_crash_left_but_for_data_and_settings(here: Path, crashed: Path) -> None:
     left = server(crashed)
     assert left is not None
@@ -171,6 +172,7 @@ def test_a_setting_that_cannot_be_set_back_stays_until_it_can(here: Path, crashe
     assert (here / "level").read_text() == "1"
 
 
+@pytest.mark.long
 def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
     (here / "suite.yaml").write_text(OTHER.replace("use: noop", "use: noop, load: {clients: 1, for: 1 h}"))
     command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", *FIGURES]
@@ -205,6 +207,7 @@ def test_s5_another_user_of_the_folder_ends_nothing(here: Path, crashed: Path) -
     assert (here / "level").read_text() == "1"
 
 
+@pytest.mark.long
 def test_s12_a_clean_and_a_start_at_once_do_everything_once(here: Path, crashed: Path) -> None:
     command = [sys.executable, "-m", "pileup"]
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs"), "TMPDIR": str(here / "tmp")}

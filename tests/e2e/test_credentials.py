@@ -101,6 +101,7 @@ def test_a_proxy_lets_in_over_https(tmp_path: Path, grid: Grid) -> None:
         stranger.connections.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("client", ["bindings", "xrdcp"])
 def test_a_proxy_lets_in_over_root_through_the_official_client(client: str, tmp_path: Path, grid: Grid) -> None:
     folder = grid.proxy.parent
@@ -116,6 +117,7 @@ def test_a_proxy_lets_in_over_root_through_the_official_client(client: str, tmp_
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_the_engine_reads_a_token_file_again_when_it_changes(tmp_path: Path, site: Xrootd) -> None:
     file = tmp_path / "token"
     file.write_text(site.token)

@@ -54,6 +54,7 @@ def events(run: Path) -> list[str]:
     return [json.loads(line)["text"] for line in (run / "events/events.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.long
 def test_an_axis_over_the_latency_starts_nothing_again(tmp_path: Path) -> None:
     written(tmp_path, "{clients: 2, for: 600 ms}", "scan: {se.path.latency: [0 ms, 20 ms, 60 ms]}\n")
     found, run = results(tmp_path)
@@ -67,6 +68,7 @@ def test_an_axis_over_the_latency_starts_nothing_again(tmp_path: Path) -> None:
     assert "adds 40 ms to a round trip" in remark and "TCP window" in remark
 
 
+@pytest.mark.long
 def test_set_puts_a_target_far_away(tmp_path: Path) -> None:
     written(tmp_path)
     found, _ = results(tmp_path, "--set", "targets.se.path.latency=30 ms")
@@ -159,6 +161,7 @@ def test_after_kill_9_the_next_start_ends_the_relay_and_removes_its_folder(tmp_p
     assert [each for each in folders if each.exists()] == []
 
 
+@pytest.mark.long
 def test_the_relay_of_the_command_line_passes_on_and_says_what(tmp_path: Path) -> None:
     storage = subprocess.Popen(
         [sys.executable, "-m", "pileup", "practice", "storage"], stdout=subprocess.PIPE, text=True

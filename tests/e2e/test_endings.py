@@ -48,6 +48,7 @@ def test_an_ending_has_its_exit_code(suite: str, code: int, tmp_path: Path) -> N
         assert (info["exit_code"], info["state"]) == (code, "ended")
 
 
+@pytest.mark.long
 def test_the_summary_may_be_short(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(
         f"{HEAD}targets: {{nothing: {{kind: noop}}}}\ntests: [{{name: a, use: noop}}]\n"
@@ -115,6 +116,7 @@ def servers_of(folder: Path) -> list[int]:
     return [entry["pid"] for entry in entries if entry.get("state") == "started"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_the_run_and_keeps_what_was_measured(times: int, tmp_path: Path) -> None:
     process, folder = begin(tmp_path)
@@ -133,6 +135,7 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_measured(times: int, tmp_path: P
     assert not [pid for pid in servers_of(folder) if psutil.pid_exists(pid)]
 
 
+@pytest.mark.long
 def test_after_kill_9_the_folder_is_readable(tmp_path: Path) -> None:
     process, folder = begin(tmp_path)
     process.kill()

@@ -43,6 +43,7 @@ def test_every_example_is_run_here() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.yaml")} == set(ENDS) | ELSEWHERE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(ENDS))
 def test_an_example_runs(name: str, tmp_path: Path) -> None:
     done = pileup("run", f"suite:{name}", "--quiet", *LENGTH.get(name, ()), cwd=tmp_path, drawn=True)

@@ -93,6 +93,7 @@ def test_a_search_whose_trials_tell_nothing_is_unknown(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_why_no_level_was_found_is_told(tmp_path: Path) -> None:
     files = "  - {name: fill, use: storage.write, scope: run, options: {files: 20, size: 4 KiB}}\n"
     suite = SUITE.replace("CHECK", "p90(read.response) < 50 ms").replace(files, "").replace("    after: [fill]\n", "")

@@ -22,12 +22,14 @@ def verdicts(folder: Path) -> dict[str, tuple[str, str]]:
     return found
 
 
+@pytest.mark.long
 def test_an_installation_that_is_right_passes(tmp_path: Path) -> None:
     done = pileup("run", str(EXAMPLES / "installation-check.yaml"), "--quiet", cwd=tmp_path, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {kind for kind, _ in verdicts(run_folder(done)).values()} == {"passed"}
 
 
+@pytest.mark.long
 def test_what_needs_a_check_that_failed_is_not_run_and_says_so(tmp_path: Path) -> None:
     example = str(EXAMPLES / "installation-check.yaml")
     done = pileup("run", example, "--set", "python=9.9", "--quiet", cwd=tmp_path, drawn=True)

@@ -99,6 +99,7 @@ def suites(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_test_that_ends_its_process_loses_its_place_alone(suites: Path) -> None:
     done = pileup("run", "isolated.yaml", "--quiet", cwd=suites)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -152,6 +153,7 @@ tests: [{name: apart, use: "./own.py:Own", isolate: process, load: {times: 2}}]
 """
 
 
+@pytest.mark.long
 def test_s18_a_place_imports_nothing_from_the_folder_it_starts_in(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SHADOWED)
     (tmp_path / "own.py").write_text(

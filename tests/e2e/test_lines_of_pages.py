@@ -105,6 +105,7 @@ def lines(page: str) -> list[str]:
     return [text for text in dict.fromkeys(found) if "postgresql://" not in text and "--kind arc" not in text]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [pytest.param(page, marks=LONG[page]) for page in PAGES])
 def test_the_lines_of_a_page_do_what_it_says(page: str, servers: Servers, tmp_path: Path) -> None:
     typed_lines = [typed(shlex.split(text), servers) for text in lines(page)]
@@ -129,6 +130,7 @@ def fixed(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_the_readme_shows_what_is_printed(servers: Servers, tmp_path: Path) -> None:
     """Every line but for its figures is one of a run of today, and the last lines are all that it says at the end."""
     text = (ROOT / "README.md").read_text()
@@ -143,6 +145,7 @@ def test_the_readme_shows_what_is_printed(servers: Servers, tmp_path: Path) -> N
     assert shown_lines[-len(printed[ending:]) :] == printed[ending:], "write it again: python benchmarks/readme.py"
 
 
+@pytest.mark.long
 def test_the_suites_of_the_page_for_those_who_know_others_run(servers: Servers, tmp_path: Path) -> None:
     page = (ROOT / "docs/coming-from.md").read_text()
     saved = typed(shlex.split(next(text for text in shown(page) if "--save" in text)), servers)

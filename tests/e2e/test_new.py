@@ -26,6 +26,7 @@ def tool(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["test", "target", "monitor", "monitor --log", "suite"])
 def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
     made(kind, tmp_path)
@@ -51,6 +52,7 @@ def test_the_report_is_used_on_a_run_folder(tmp_path: Path) -> None:
     assert told.stdout == "Small: passed\n  a: passed\n", told.stderr
 
 
+@pytest.mark.long
 def test_the_chart_and_the_exporter_are_used_on_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text("pileup: 1\ntitle: Small\ntests: [{name: a, use: noop}]\n")
     folder = str(run_folder(pileup("run", "small.yaml", "--quiet", cwd=tmp_path)))

@@ -64,6 +64,7 @@ def nothing_is_left(here: Path, folder: Path) -> None:
         assert gone or Identity.of(entry.pid) != Identity(entry.pid, entry.ticks, entry.boot, entry.namespace)
 
 
+@pytest.mark.long
 def test_a_full_file_system(here: Path, small: Path) -> None:
     done = pileup("run", "suite.yaml", "--quiet", "--out", str(small), cwd=here)
     assert done.returncode == 70

@@ -69,6 +69,7 @@ def small(storage: Storage, *, folder: str = "pileup") -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 def test_s1_s3_storage_check_leaves_all_as_it_was_twice_in_a_row(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_s1_every_storage_test_works_in_the_runs_own_folder(
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.long
 def test_s1_just_here_what_exists_ends_the_set_up_and_what_is_new_goes(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
@@ -175,6 +177,7 @@ def test_s1_what_somebody_has_put_there_since_a_kill_stays(
     assert "f000002" in cleaned.stdout + cleaned.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["posix", "root"], indirect=True)
 def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     suite(storage, tmp_path, *small(storage))

@@ -35,6 +35,7 @@ SUITE: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", TARGETS)
 def test_a_server_is_killed_and_comes_back(tmp_path: Path, scheme: str) -> None:
     require_program("xrootd", "apt-get install xrootd-server xrootd-server-plugins")

@@ -128,6 +128,7 @@ def test_samples_over_plain_ssh_are_those_of_the_monitors_here(tmp_path: Path, s
     assert gone(shells() - before)
 
 
+@pytest.mark.long
 def test_nothing_stays_of_a_pileup_that_was_killed(tmp_path: Path, sshd: Sshd) -> None:
     before = shells()
     suite(tmp_path, sshd, "hamster-5522", 60)

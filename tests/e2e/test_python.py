@@ -58,6 +58,7 @@ def test_a_suite_is_checked_and_typed(suite: Path) -> None:
         pileup.load("nothing.yaml")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("thread", [False, True])
 def test_ctrl_c_ends_a_run_in_order(tmp_path: Path, thread: bool) -> None:
     (tmp_path / "suite.yaml").write_text(LONG)

@@ -107,6 +107,7 @@ class Flavour(Test):
 '''
 
 
+@pytest.mark.long
 def test_places_environments_and_variables_change_from_point_to_point(tmp_path: Path) -> None:
     (tmp_path / "flavour.py").write_text(FLAVOUR)
     (tmp_path / "one.sh").write_text("export FLAVOUR=one\n")

@@ -123,6 +123,7 @@ def run(terminals: list[Terminal], folder: Path, length: str, **environment: str
     return terminals[-1]
 
 
+@pytest.mark.long
 def test_a_run_is_announced_shown_and_summed_up(terminals: list[Terminal], tmp_path: Path) -> None:
     terminal = run(terminals, tmp_path, "3 s")
     terminal.until(r"Looked at: 2 cases, about 3\.01 s, at most ")
@@ -138,6 +139,7 @@ def test_a_run_is_announced_shown_and_summed_up(terminals: list[Terminal], tmp_p
     assert RunFolder.open(next((tmp_path / "runs").glob("*looked-at"))).manifest().has_ended
 
 
+@pytest.mark.long
 def test_keys_do_what_the_last_line_says_and_q_ends_in_order(terminals: list[Terminal], tmp_path: Path) -> None:
     terminal = run(terminals, tmp_path, "1 min")
     terminal.until(r"one  measuring")
@@ -153,6 +155,7 @@ def test_keys_do_what_the_last_line_says_and_q_ends_in_order(terminals: list[Ter
     assert re.search(r"next: pileup resume ", terminal.plain())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_terminal_is_as_it_was_after_a_signal(
     terminals: list[Terminal], tmp_path: Path, number: signal.Signals
@@ -163,6 +166,7 @@ def test_the_terminal_is_as_it_was_after_a_signal(
     assert terminal.ends() == LEFT
 
 
+@pytest.mark.long
 def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(terminals: list[Terminal], tmp_path: Path) -> None:
     terminal = run(terminals, tmp_path, "1 min")
     terminal.until(r"one  measuring")
@@ -179,6 +183,7 @@ def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(terminals: list[Termi
     assert terminal.ends() == LEFT
 
 
+@pytest.mark.long
 def test_a_dumb_terminal_gets_plain_lines_and_one_without_utf8_ascii(terminals: list[Terminal], tmp_path: Path) -> None:
     terminal = run(terminals, tmp_path, "1 s", TERM="dumb")
     assert terminal.ends() == NOT_MET
@@ -190,6 +195,7 @@ def test_a_dumb_terminal_gets_plain_lines_and_one_without_utf8_ascii(terminals: 
     assert re.search(r"\+ one  passed  .* C1 .*x C2", terminal.plain())
 
 
+@pytest.mark.long
 def test_watch_shows_a_run_of_others_to_its_end_and_leaves_it_alone(terminals: list[Terminal], tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pileup", "run", suite(tmp_path, "6 s"), *FIGURES, "--quiet"]
     with subprocess.Popen(words, cwd=tmp_path, env={**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}) as other:

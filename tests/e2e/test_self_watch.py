@@ -101,6 +101,7 @@ def test_a_generator_without_cpu_is_told_with_the_time_and_excuses_the_figure(tm
     assert {self_metrics.CPU, self_metrics.LAG} <= sampled
 
 
+@pytest.mark.long
 def test_an_event_loop_that_is_kept_is_told(tmp_path: Path) -> None:
     body = 'tests:\n  - {name: block, use: "own.py:Blocks", load: {rate: 20 /s, for: 5 s}}\n'
     found = results(pileup("run", str(suite(tmp_path, body)), "--quiet", cwd=tmp_path))
@@ -186,6 +187,7 @@ def test_a_load_that_measured_nothing_cannot_pass(tmp_path: Path, kind: str) -> 
     assert results(done)["verdict"] != "passed"
 
 
+@pytest.mark.long
 def test_a_scan_or_a_role_that_measured_nothing_cannot_pass(tmp_path: Path) -> None:
     load = "load: {rate: '{RATE}', arrivals: poisson, for: 200 ms}"
     scan = f"tests:\n  - {{name: point, use: noop, {load.replace('{RATE}', '0.001 /s')}, options: {{cost: 1 ms}}}}\n"

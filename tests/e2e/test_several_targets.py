@@ -103,6 +103,7 @@ def test_both_are_open_and_what_is_made_goes_with_the_run(suite: Path) -> None:
     assert "source: near, to: far" in (run / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_launched_servers_are_reached_from_other_places_and_each_with_its_own_secret(suite: Path) -> None:
     suite.write_text(SECRETS)
     done = pileup("run", str(suite), "--set", MANY, cwd=suite.parent)

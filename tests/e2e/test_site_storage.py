@@ -70,6 +70,7 @@ def stopped(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.long
 def test_a4_a_hung_webdav_server_has_10_s_for_its_first_answer(tmp_path: Path) -> None:
     command = (sys.executable, "-m", "pileup", "practice", "storage")
     with supervised(Launcher.one(command, READY), tmp_path / "server") as server, stopped(server.pids(NAME)[0]):
@@ -133,6 +134,7 @@ def secure(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     server.stop()
 
 
+@pytest.mark.long
 def test_a5_an_untrusted_server_is_told_in_one_sentence(secure: tuple[str, Path], tmp_path: Path) -> None:
     found = check(secure[0], tmp_path)
     assert (found.code, found.seconds < 15) == (UNREACHED, True), found
@@ -252,6 +254,7 @@ def test_d12_a_url_of_a_file_on_xrootd(tmp_path: Path) -> None:
 SHORT = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}
 
 
+@pytest.mark.long
 def test_d9_acceptance_where_no_checksums_are_stated_does_not_cover_them(tmp_path: Path) -> None:
     words = [f"--set={name}={value}" for name, value in SHORT.items()]
     with nginx(tmp_path) as url:

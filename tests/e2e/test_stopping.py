@@ -143,6 +143,7 @@ def info(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_a4_one_interrupt_ends_a_drain_at_once_and_its_jobs_are_audited(
     tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_second_interrupt_ends_a_run_at_once_on_a_storage_that_hangs(
         assert target.list("") == []
 
 
+@pytest.mark.long
 def test_a_second_interrupt_ends_a_run_at_once_whose_server_never_answered(
     tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:
@@ -233,6 +235,7 @@ def test_a_rate_that_nobody_can_press_is_interrupted_and_counted(
     assert case["operations"][0]["counts"]["missed"] > 0.5e12
 
 
+@pytest.mark.long
 def test_a4_one_interrupt_ends_a_cooldown_at_once(
     tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:

@@ -92,6 +92,7 @@ def test_every_suite_for_storage_comes_to_a_verdict_by_url(suite: str, site: Xro
         assert (site.data / "f000000").read_text() == "of others"
 
 
+@pytest.mark.long
 def test_a_file_that_may_not_be_read_makes_a_target_unavailable(site: Xrootd, account: Path) -> None:
     values = {"targets.se.url": site.roots, "targets.se.credentials.ca": site.ca}
     code, results = run("storage-check", values, ORDINARY, account)

@@ -40,6 +40,7 @@ monitors: [{use: xrootd, target: se, every: 200 ms}]
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["xrootd", "webdav"])
 def test_what_the_server_counts_is_what_the_record_has(kind: str, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(COUNTED.replace("KIND", kind))

@@ -53,6 +53,7 @@ def wrong(results: Results) -> list[str]:
     return [f"{each['outcome']} {each['message']}" for each in results["errors"]]
 
 
+@pytest.mark.long
 def test_the_acceptance_of_a_storage(tmp_path: Path) -> None:
     small = {"clients": "12", "readers": "6", "size": "256 KiB", "duration": "1 s", "warm_up": "200 ms"}
     results = run("vendor-acceptance", tmp_path, **small, delivered="1 MB/s", taken="100 kB/s")
@@ -74,6 +75,7 @@ def test_the_acceptance_of_a_storage(tmp_path: Path) -> None:
     assert counters(folder)["opens"] == opened, "the server's own count"
 
 
+@pytest.mark.long
 def test_the_acceptance_of_a_server_that_is_there_needs_one_url(tmp_path: Path) -> None:
     small = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}
     (tmp_path / "server").mkdir()
@@ -141,6 +143,7 @@ def test_the_counters_of_the_server_are_those_of_the_record(tmp_path: Path) -> N
     assert 20 * size <= last["in"] < 1.05 * 20 * size
 
 
+@pytest.mark.long
 def test_the_namespace_of_a_server_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "server").mkdir()
     with xrootd(tmp_path / "server", tls=True) as server:
@@ -158,6 +161,7 @@ def test_the_namespace_of_a_server_that_is_there(tmp_path: Path) -> None:
     assert len(rates[0]["points"]) == 3
 
 
+@pytest.mark.long
 def test_buffers_and_read_ahead_are_compared(tmp_path: Path) -> None:
     small = {"readers": "2", "size": "2 MiB", "duration": "300 ms", "warm_up": "100 ms", "repeats": "1"}
     results = run("read-ahead", tmp_path, **small)
@@ -205,6 +209,7 @@ def fastest_of(results: Results, test: str) -> dict[str, float]:
     return found
 
 
+@pytest.mark.long
 def test_the_same_files_are_read_over_every_protocol(tmp_path: Path) -> None:
     small = {"size": "256 KiB", "files": "2", "duration": "100 ms", "warm_up": "50 ms", "repeats": "1"}
     results = run("protocols", tmp_path, **small)

@@ -160,6 +160,7 @@ def test_a_failure_has_its_reason_and_the_whole_traceback(folder: Path) -> None:
     assert "mine.py" in trace[1]  # the first line is the user's
 
 
+@pytest.mark.long
 def test_a_test_that_is_async_and_one_that_is_refused(folder: Path) -> None:
     assert tried(folder, "waits").stdout.splitlines()[-1].startswith("waits: passed (")
     late = tried(folder, "late")
@@ -177,12 +178,14 @@ def test_a_native_test_is_done_once_after_what_it_needs(folder: Path) -> None:
     assert all(line.split()[-1] == "passed" for line in reads)
 
 
+@pytest.mark.long
 def test_the_debugger_begins_where_it_failed(folder: Path) -> None:
     done = tried(folder, "wrong", "--pdb", keys="p 'known', known\nq\n")
     assert "('known', 4)" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("wrong: failed: 4 kept, expected 5")
 
 
+@pytest.mark.long
 def test_breakpoint_works_and_q_ends_all(folder: Path) -> None:
     done = tried(folder, "stops", keys="p 'answer', answer\nq\n")
     assert "('answer', 41)" in done.stdout
@@ -194,6 +197,7 @@ def test_breakpoint_works_and_q_ends_all(folder: Path) -> None:
     assert again.returncode == 0, again.stdout + again.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it_with_its_servers(folder: Path, number: signal.Signals) -> None:
     """Also in the background of a script, where shells have it ignore SIGINT."""

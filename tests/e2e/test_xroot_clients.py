@@ -53,6 +53,7 @@ def engines(results: dict[str, Any], client: str) -> set[str]:
     return {case["engine"] for case in results["run"]["cases"] if case["name"].endswith(f"-{client}")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("places", [None, {"processes": 2}])
 def test_operations_are_the_same_whoever_does_them(tmp_path: Path, places: Any) -> None:
     with xrootd(tmp_path / "se", tls=True, authorization="tokens") as server:

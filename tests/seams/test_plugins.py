@@ -86,6 +86,7 @@ def test_the_report_and_the_chart_are_written(run: Path) -> None:
     assert not (run / "junit.xml").exists()
 
 
+@pytest.mark.long
 def test_they_are_listed_and_described_with_their_package(installed: Command, tmp_path: Path) -> None:
     told = installed("list", cwd=tmp_path).stdout
     for name in (name for entries in GROUPS.values() for name in entries):

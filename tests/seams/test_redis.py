@@ -117,6 +117,7 @@ def test_it_is_small_and_needs_the_public_surface_alone() -> None:
                 assert not own or f"{module}.".startswith("pileup.plugin."), f"{path.name} imports {module}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fleet", others_long(["processes:2", "ssh"], ["local", "processes:2", "ssh"]))
 def test_what_the_server_did_is_what_its_clients_asked_for(
     installed: Command, site: dict[str, str], tmp_path: Path, sshd: Sshd, fleet: str
@@ -169,6 +170,7 @@ def test_the_most_connections_are_found(installed: Command, tmp_path: Path, flee
     assert found["low"] <= 6 <= found["high"], found
 
 
+@pytest.mark.long
 def test_a_server_that_is_there_is_set_and_refuses_when_it_is_full(installed: Command, tmp_path: Path) -> None:
     with launched(LAUNCHER, tmp_path / "server") as url:
         run = pressed(installed, tmp_path, SET.replace("URL", url))

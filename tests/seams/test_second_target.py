@@ -41,6 +41,7 @@ def outcomes(run: Path) -> dict[str, tuple[str, str]]:
     return {case["name"]: (case["outcome"], case.get("reason", "")) for case in cases}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("isolate", ["thread", "process"])
 def test_what_is_copied_is_there_counts_and_goes_with_the_run(installed: Command, suite: Path, isolate: str) -> None:
     done = installed("run", str(suite), "--quiet", "--set", f"tests.send.isolate={isolate}", cwd=suite.parent)
@@ -54,6 +55,7 @@ def test_what_is_copied_is_there_counts_and_goes_with_the_run(installed: Command
     assert [list((suite.parent / name).iterdir()) for name in ("near", "far")] == [[], []]
 
 
+@pytest.mark.long
 def test_nothing_is_copied_out_of_the_limits_or_over_what_others_have(installed: Command, suite: Path) -> None:
     far = suite.parent / "far"
     for value, told in (
@@ -68,12 +70,14 @@ def test_nothing_is_copied_out_of_the_limits_or_over_what_others_have(installed:
         assert (far / "theirs/f000000").read_text() == "theirs"
 
 
+@pytest.mark.long
 def test_bytes_that_are_copied_count_for_the_limit(installed: Command, suite: Path) -> None:
     load = "tests.send.load={clients: 1, for: 20 s}"
     done = installed("run", str(suite), "--set", load, "--set", "limits.bytes=300 KiB", "--quiet", cwd=suite.parent)
     assert done.returncode == 7, done.stderr
 
 
+@pytest.mark.long
 def test_what_a_crash_leaves_on_both_targets_is_cleaned_up(
     installed: Command, site: dict[str, str], suite: Path
 ) -> None:

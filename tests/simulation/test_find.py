@@ -168,6 +168,7 @@ def test_t2_the_rate_of_a_trial_is_what_the_server_ended_in_that_time(level: flo
     assert trial.passed is False
 
 
+@pytest.mark.long
 def test_the_truth_is_that_of_theory() -> None:
     """Where a fixed service begins to queue without end; M/M/1/20, whose loss is (1 - r) r^20 / (1 - r^21)."""
     assert truth_of(CASES["1 worker, fixed"]) == pytest.approx(100, rel=0.015)

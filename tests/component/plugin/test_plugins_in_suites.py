@@ -77,6 +77,7 @@ def test_one_iteration_is_tried_as_the_page_says(folder: Path) -> None:
         assert "passed" in done.stdout
 
 
+@pytest.mark.long
 def test_a_suite_is_run_and_looked_at_from_python(folder: Path) -> None:
     words = {"env": os.environ | {"PILEUP_RUNS": str(folder / "runs")}, "cwd": folder, "timeout": 60}
     done = subprocess.run([sys.executable, "figures.py"], capture_output=True, text=True, check=False, **words)  # type: ignore[call-overload]

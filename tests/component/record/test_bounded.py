@@ -58,6 +58,7 @@ def test_what_a_crash_left_of_a_conversion_goes(folder, monkeypatch):
     assert len(folder.operations().arrays("id")["id"]) == ROWS
 
 
+@pytest.mark.long
 def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypatch):
     with folder.operations().connect() as connection:
         raw = connection.execute("SELECT * FROM operations ORDER BY id").fetchnumpy()

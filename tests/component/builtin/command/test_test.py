@@ -100,6 +100,7 @@ def test_a_file_that_is_no_program_fails(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_timeout_is_ambiguous_and_ends_grandchildren(tmp_path: Path) -> None:
     """A grandchild in the group, one that ignores SIGTERM, and one that has left the group."""
     code = "import os, signal, sys, time; {}; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"

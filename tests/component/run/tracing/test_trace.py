@@ -45,6 +45,7 @@ def traced(script: str, wait: float, added: list[int], times: int = 2) -> Traced
         end()
 
 
+@pytest.mark.long
 def test_the_dialogue_of_a_catalogue_is_explained() -> None:
     """14 messages, 8 there and 6 back; 1.6 s of look-up in secret: counted, found, nothing left over."""
     script = dialogue.words(dialogue.SCRIPT)
