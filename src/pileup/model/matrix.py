@@ -38,8 +38,8 @@ class MatrixCell:
     """Between them lies the middle half of what passed."""
     largest: int | None
     outliers: int
-    """Iterations above the outer fence (third quartile and three times the distance of the quartiles), and those that
-    timed out."""
+    """Iterations above the outer fence (third quartile and three times the distance of the quartiles) that took more
+    than three medians, and those that timed out."""
     expected: float | None = None
     """What the other cells lead to expect of the median."""
     chance: float | None = None

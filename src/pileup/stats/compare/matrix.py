@@ -6,8 +6,9 @@ target, added. Both are linear models; `stats/intervals/outlying.py` has the tes
 its median is a fifth above that, beyond chance: 5 % for the whole matrix. A target is slow where its c is a fifth above
 the mean of its peers, by Student's law for a contrast of the fit and Bonferroni's inequality over the targets.
 
-Outliers are what lies above the outer fence of its cell (J. W. Tukey, Exploratory Data Analysis, 1977, 2D): the fence
-moves with the distance, so near and far cells have equal shares.
+Outliers are what lies above the outer fence of its cell (J. W. Tukey, Exploratory Data Analysis, 1977, 2D), which moves
+with the distance, and above three times its median: where a constant distance is most of the time, the quartiles are
+close to each other, and whatever delays the machine a little would be beyond the fence.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ SLOWER = 0.2
 """How much slower than expected is not worth a word, as a share of that."""
 FENCE = 3.0
 """Distances of the quartiles from the third to the outer fence."""
+SEVERAL = 3.0
+"""How many medians an outlier takes, at least."""
 DIGITS = 1e-3
 """Step of values out of histograms, as a share of them."""
 SET_ASIDE = 4
@@ -114,10 +117,11 @@ def cell(point: int, place: str, target: str, round_trip: int | None, times: Cel
     quartiles = None
     outliers = due.timed_out
     if n:
-        low, high = (float(min(passed.quantile(share), passed.max)) for share in (0.25, 0.75))
+        low, middle, high = (float(min(passed.quantile(share), passed.max)) for share in (0.25, 0.5, 0.75))
         quartiles = (low, high)
         lowest, _, counts = bins(passed)
-        outliers += int(counts[lowest > high + FENCE * max(high - low, DIGITS * high)].sum())
+        fence = max(high + FENCE * max(high - low, DIGITS * high), SEVERAL * middle)
+        outliers += int(counts[lowest > fence].sum())
     return MatrixCell(
         point=point,
         place=place,
