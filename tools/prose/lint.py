@@ -23,7 +23,7 @@ from texts import paragraphs
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (
     "*.md", "docs/**/*.md", "src/pileup/**/*.py", "src/pileup/**/*.pyi", "src/pileup/**/*.jinja", "src/pileup/**/*.js",
-    "src/pileup/cli/skeletons/**/*.txt", "crates/**/*.rs", "tools/**/*.py", "benchmarks/*.md", "benchmarks/**/*.py",
+    "src/pileup/cli/skeletons/**/*.txt", "crates/**/*.rs", "tools/**/*.py", "benchmarks/*.md", "benchmarks/*.py",
     "examples/**/*.md", "examples/**/*.yaml", "examples/**/*.xml", "examples/**/*.ipynb",
 )  # fmt: skip
 HISTORY = ("CHANGELOG.md", "docs/decisions/", "docs/measured/")
