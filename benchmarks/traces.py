@@ -1,4 +1,4 @@
-"""Count the round trips of sessions with XRootD, nginx and the practice storage, and hold them to the standards.
+"""Count the round trips of sessions with XRootD, nginx, Rucio and practice targets, and hold them to the standards.
 
     python benchmarks/traces.py [--times 5] [--only NAME] [--keep]
 
@@ -27,6 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 import storage_servers  # noqa: E402
 
 from tests.servers.nginx import nginx  # noqa: E402
+from tests.servers.rucio import rucio  # noqa: E402
 from tests.servers.xrootd import xrootd  # noqa: E402
 
 PAGE = ROOT / "docs" / "distance.md"
@@ -85,6 +86,19 @@ def of_nginx(folder: Path) -> Iterator[Row]:
         yield Row("the same, resumed", (*words, "--resume"), 3, f"{CONNECT}; {short}; {ASKED}")
 
 
+def of_rucio(folder: Path) -> Iterator[Row]:
+    """Yield a login at a private Rucio while it runs."""
+    (folder / "rucio").mkdir()
+    with rucio(folder / "rucio") as server:
+        login = server.login()
+        headers = {"Username": login["user"], "Password": login["password"], "Account": "root"}
+        said = [word for name, text in headers.items() for word in ("-H", f"X-Rucio-{name}: {text}")]
+        curl = ("curl", "-sf", "-o", "/dev/null", *said, "http://{address}/auth/userpass")
+        yield Row(
+            "login at Rucio by curl, http", (server.url.partition("//")[2], "--", *curl), 2, f"{CONNECT}; {ASKED}"
+        )
+
+
 def of_practice(folder: Path) -> Iterator[Row]:
     """Yield the sessions with practice targets while they run."""
     with practice("storage", "--service", "20 ms") as said:
@@ -136,7 +150,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pileup-traces-") as made:
         folder = Path(made)
         folder.chmod(0o755)
-        for rows in (of_xrootd, of_nginx, of_practice):
+        for rows in (of_xrootd, of_nginx, of_rucio, of_practice):
             for row in rows(folder):
                 if given.only in row.name:
                     text, good = line_of(row, given.times)

@@ -104,6 +104,27 @@ def test_the_example_shows_what_bulk_is_worth(tmp_path: Path) -> None:
     assert (folder / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.long
+def test_ways_to_one_answer_agree_and_differ_by_their_round_trips(tmp_path: Path) -> None:
+    require_rucio()
+    words = [word for value in ("files=60", "sets=3", "per_set=20") for word in ("--set", value)]
+    done = pileup("run", "suite:catalogue-ways", "--quiet", *words, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    (agreed,) = results["equivalences"]
+    assert agreed["verdict"] == "passed", agreed
+    took: dict[tuple[str, str], float] = {}
+    for case in results["cases"]:
+        for each in case["operations"]:
+            if each["iteration"] and case["point"]:
+                took[case["test"], case["point"]["rucio.path.latency"]] = each["response"]["mean"] / 1e6
+    requests = {"by-set": 3, "list-then-set": 6, "list-then-bulk": 4, "bulk": 1, "list-then-each": 63, "each": 60}
+    near, far = ({test: took[test, latency] for test in requests} for latency in ("0 ms", "100 ms"))
+    assert far["each"] > 10 * far["bulk"]
+    for test, number in requests.items():
+        assert far[test] - near[test] == pytest.approx(100 * number, rel=0.1, abs=50), test
+
+
 def test_a_rucio_that_is_not_installed_is_named_with_the_command(tmp_path: Path) -> None:
     path = tmp_path / "launched.yaml"
     path.write_text(LAUNCHED.format(python="/nowhere/bin/python"))

@@ -21,6 +21,7 @@ LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
     "catalogue",
+    "catalogue-ways",
     "cream-acceptance",
     "cream-arc",
     "cream-slurm-ci",

@@ -8,6 +8,7 @@ from pileup.builtin.catalogue.attach_test import CatalogueAttach
 from pileup.builtin.catalogue.delete_test import CatalogueDelete
 from pileup.builtin.catalogue.list_test import CatalogueList
 from pileup.builtin.catalogue.login_test import CatalogueLogin
+from pileup.builtin.catalogue.lookup_test import CatalogueLookup
 from pileup.builtin.catalogue.register_test import CatalogueRegister
 from pileup.builtin.catalogue.replicas_test import CatalogueReplicas
 from pileup.builtin.rucio.rest import Entry, Login, Reply
@@ -155,3 +156,49 @@ def test_a_file_that_is_still_there_after_its_deletion_fails() -> None:
 def test_options_that_contradict_each_other_are_refused(test: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         test(**options)
+
+
+class TwoSets(FakeSession):
+    """Two sets with two files each."""
+
+    def _held(self, name: str) -> list[Entry]:
+        sets = {"pileup-1.sets.0000000": self.rows[:2], "pileup-1.sets.0000001": self.rows[2:]}
+        return sets.get(name) or [each for each in self.rows if each.name == name]
+
+    def content(self, name: str) -> Reply:
+        self.asked.append(("content", name))
+        return Reply(self._held(name), 10)
+
+    def replicas(self, names: list[str]) -> Reply:
+        self.asked.append(("replicas", len(names)))
+        return Reply([each for name in names for each in self._held(name)], 10)
+
+
+@pytest.mark.parametrize(
+    ("way", "requests"),
+    [
+        ({}, ["replicas"] * 2),
+        ({"listed": True}, ["content"] * 2 + ["replicas"] * 2),
+        ({"listed": True, "by": "file", "batch": 4}, ["content"] * 2 + ["replicas"]),
+        ({"by": "file", "batch": 3}, ["replicas"] * 2),
+        ({"by": "file"}, ["replicas"] * 4),
+    ],
+)
+def test_each_way_has_its_requests_and_the_same_files(way: dict[str, Any], requests: list[str]) -> None:
+    files = [row(f"pileup-1.files.{k:07d}", "SE1") for k in range(4)]
+    target = FakeTarget()
+    target.made = TwoSets(files)
+    done = run(CatalogueLookup, target, files=4, collections=2, **way)
+    assert done.passed, done.error
+    assert [each[0] for each in target.made.asked] == requests
+    assert len(done.operations) == len(requests)
+    assert CatalogueLookup(files=4, collections=2, **way).bounds(1) == (len(requests) + 1, None)  # type: ignore[call-arg]
+
+
+def test_a_way_that_lacks_a_file_or_has_one_twice_fails() -> None:
+    files = [row(f"pileup-1.files.{k:07d}", "SE1") for k in range(4)]
+    target = FakeTarget()
+    target.made = TwoSets(files)
+    assert "4 files found, expected 5" in run(CatalogueLookup, target, files=5, collections=2).error
+    target.made = TwoSets([*files, files[3]])
+    assert "a file is in the answer twice" in run(CatalogueLookup, target, files=4, collections=2).error
