@@ -25,6 +25,14 @@ tests:
   - {{name: attach, use: catalogue.attach, after: [sets, register], options: {{batch: 20}}}}
   - {{name: where, use: catalogue.replicas, after: [attach], options: {{files: 20, collection: sets, copies: 2}}}}
 """
+LOGINS = """
+pileup: 1
+title: Logins
+places: processes:15
+targets:
+  rucio: {{kind: rucio, url: {url}, credentials: {{user: {user}, password: {password}}}, options: {{scope: pileup}}}}
+tests: [{{name: login, use: catalogue.login, load: {{clients: 15, times: {times}}}}}]
+"""
 LAUNCHED = """
 pileup: 1
 title: Launched
@@ -102,6 +110,21 @@ def test_the_example_shows_what_bulk_is_worth(tmp_path: Path) -> None:
     cases = {case["name"]: case for case in results["cases"]}
     assert {case["outcome"] for case in cases.values()} == {"passed"}
     assert (folder / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.long
+def test_logins_from_fifteen_places_have_each_a_token_in_the_database(server: RunningRucio, tmp_path: Path) -> None:
+    times, asked = 300, "SELECT count(*) FROM dev.tokens"
+    path = tmp_path / "logins.yaml"
+    path.write_text(LOGINS.format(url=server.url, times=times, **server.login()))
+    before = server.ask(asked)[0][0]
+    done = pileup("run", str(path), "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    (load,) = (each for case in results["cases"] for each in case["operations"] if each["iteration"])
+    assert load["counts"]["passed"] == times
+    beside = 1 + 15  # each place looks at the target before it begins
+    assert times <= server.ask(asked)[0][0] - before <= times + beside
 
 
 @pytest.mark.long
