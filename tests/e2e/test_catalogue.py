@@ -127,7 +127,7 @@ def test_logins_from_fifteen_places_have_each_a_token_in_the_database(server: Ru
     assert times <= server.ask(asked)[0][0] - before <= times + beside
 
 
-@pytest.mark.long
+@pytest.mark.timed
 def test_ways_to_one_answer_agree_and_differ_by_their_round_trips(tmp_path: Path) -> None:
     require_rucio()
     words = [word for value in ("files=60", "sets=3", "per_set=20") for word in ("--set", value)]

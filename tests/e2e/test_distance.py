@@ -243,6 +243,7 @@ def mute(closes: bool) -> Iterator[int]:
                 while True:
                     line, _ = listening.accept()
                     if closes:
+                        line.recv(65536)  # unread data would make it a reset
                         line.close()
                     else:
                         kept.append(line)

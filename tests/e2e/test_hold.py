@@ -40,7 +40,7 @@ def test_the_example_holds_its_queue(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
     held = held_of(results, "submit")
-    assert held["share"] >= 0.9
+    assert held["share"] >= 0.8
     assert (held["set_point"], held["low"], held["high"], held["by"]) == (300, 270, 330, "rate")
     assert held["looks"] >= 15
     assert max(held["levels"]) > 2 * min(held["levels"])

@@ -29,7 +29,7 @@ XROOT = {
     "src/pileup/model/schemes.py",
 }
 """Beside its crate and the folder of its target."""
-SERVED_BY_XROOTD = {"src/pileup/builtin/http/webdav_target.py"}
+SERVED_BY_XROOTD = {"src/pileup/builtin/http/webdav_target.py", "src/pileup/builtin/rucio/launcher_files.py"}
 """Targets of another protocol whose private server is XRootD: no new protocol is named there."""
 RENAME = {
     "crates/pileup-engine/src/verb.rs",

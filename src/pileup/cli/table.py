@@ -37,7 +37,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "export": Entry("pileup.cli.export.command", "Write tables and charts of a run as files"),
         "compare": Entry("pileup.cli.compare.command", "Compare runs with a baseline"),
         "verify": Entry("pileup.cli.verify", "Check that the record of a run is complete"),
-        "merge": Entry("pileup.cli.merge", "Pool runs of one suite as repeats"),
+        "merge": Entry("pileup.cli.merge", "Pool runs of one suite as repeats, or as places"),
     },
     "Practice and maintenance": {
         "practice": Entry("pileup.cli.practice", "Start a server whose behaviour is known"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import socket
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -31,9 +30,9 @@ from pileup.model.manifest import (
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import MonitorSpec, Suite
 from pileup.model.words import load_words
+from pileup.run.relays.relays import added
 from pileup.run.system_clock import clock_error
 from pileup.suite import instances
-from pileup.suite.scan import of_path
 
 LONGEST = 2**63
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
@@ -89,7 +88,7 @@ def _case(case: Case, suite: Suite) -> CaseEntry:
         use=test.use,
         target=test.target or "",
         targets=test.targets,
-        latency=dict(_latency(case, suite)),
+        latency=dict(added(case, suite)),
         load=load_words(load, test.places),
         load_kind=load.kind,
         rate=case.asked,
@@ -113,16 +112,6 @@ def _case(case: Case, suite: Suite) -> CaseEntry:
         expected=case.expected,
         longest=case.longest,
     )
-
-
-def _latency(case: Case, suite: Suite) -> Iterator[tuple[str, int]]:
-    """Yield the targets of a case that have a path, and what it adds to a round trip at its point."""
-    for name in case.test.aims:
-        path = suite.targets[name].path if name in suite.targets else None
-        if path is not None and path.at is None:
-            settings = case.settings.get(name, {}).items()
-            changed = ((of_path(setting), value) for setting, value in settings)
-            yield name, path.with_words((word, value) for word, value in changed if word).round_trip
 
 
 def _find(find: Find) -> FindEntry:

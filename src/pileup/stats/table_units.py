@@ -31,7 +31,8 @@ ELSEWHERE = {
     **{(table, "difference"): BY_DIMENSION for table in ("differences", "effects")},
     ("samples", "value"): BY_UNIT,
     ("jobs", "failed"): SHARE,
-    ("equivalences", "times"): "times the first",
+    **{("equivalences", name): "times the first" for name in ("times", "calls", "bytes")},
+    ("matrix_targets", "k"): "round trips",
 }
 """(table, column) -> unit, where the name has another one elsewhere."""
 ENDS = ("_low", "_high")

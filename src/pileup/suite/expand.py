@@ -123,18 +123,13 @@ class Expansion:
             return Case(number, label, test, tuple(sorted(needed)), loop=loop)
         point = self._points[visit.point]
         words = {axis: text_of(value) for axis, value in point.items()}
-        shown = ",".join(f"{axis}={value}" for axis, value in words.items())
         repeat = f"#{visit.repeat}" if self._suite.repeat > 1 and test.scope == "case" else ""
-        label = name + (f"[{shown}]" if shown else "") + repeat + _suffix(loop)
+        label = f"{_labelled(name, point)}{repeat}{_suffix(loop)}"
         variant = self._variants.at(words, self._suite)
-        try:
-            at_point = test_at(self._of(variant, name), self._axes, point, self._options[name])
-        except ValidationError as problem:
-            raise ValueError(f"{label}: {first_words(problem)}") from problem
         return Case(
             number,
             label,
-            at_point,
+            self._at_point(name, point, variant),
             tuple(sorted(needed)),
             loop=loop,
             repeat=visit.repeat,
@@ -143,12 +138,19 @@ class Expansion:
             settings=settings_at(self._axes, point, (*self._paths(visit.point, variant), *self._launch(variant))),
         )
 
+    def _at_point(self, name: str, point: dict[str, object], variant: Suite) -> TestSpec:
+        """Return a test with what the axes change. Raises ValueError where words of its load do not go together."""
+        try:
+            return test_at(self._of(variant, name), self._axes, point, self._options[name])
+        except ValidationError as problem:
+            raise ValueError(f"{_labelled(name, point)}: {first_words(problem)}") from problem
+
     def _paths(self, number: int, variant: Suite) -> list[tuple[str, str, object]]:
         """Return target, setting and value of paths that differ by place, for the place that runs a point."""
         if number not in self._by_place:
             inside = [name for name, test in self._tests.items() if test.scope != "run"]
             point = self._points[number]
-            tests = [test_at(self._of(variant, name), self._axes, point, self._options[name]) for name in inside]
+            tests = [self._at_point(name, point, variant) for name in inside]
             self._by_place[number] = list(path_settings(self._suite, tests))
         return self._by_place[number]
 
@@ -195,6 +197,11 @@ def _place(scope: str, visit: _Visit | None) -> tuple[int, int]:
     if visit is None or scope == "run":
         return WHOLE, 0
     return visit.point, (visit.repeat if scope == "case" else 0)
+
+
+def _labelled(name: str, point: dict[str, object]) -> str:
+    shown = ",".join(f"{axis}={text_of(value)}" for axis, value in point.items())
+    return f"{name}[{shown}]" if shown else name
 
 
 def _suffix(loop: int) -> str:

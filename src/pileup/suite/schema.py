@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from pileup.model.distance import EachWay
 from pileup.model.law import Law
-from pileup.model.suite import NOT_YET, Suite
+from pileup.model.loads.replay import Replay
+from pileup.model.suite import NOT_YET, Environment, Places, Suite
 from pileup.model.units import DIMENSIONS
 
 VARIABLE = {"type": "string", "pattern": r"\$"}
 SCALARS = ["string", "number", "boolean"]
 HEAD = ("title", "description", "default")
-LAW = f"#/$defs/{Law.__name__}"
+SHORT: dict[str, list[str]] = {
+    f"#/$defs/{part.__name__}": examples
+    for part, examples in (
+        (Law, ["5 s"]),
+        (EachWay, ["20 ms"]),
+        (Environment, ["setup.sh"]),
+        (Places, ["processes:4"]),
+        (Replay, ["trace.parquet"]),
+    )
+}
+"""Parts that have a short form -> what it looks like."""
 
 
 def suite_schema() -> dict[str, Any]:
@@ -33,8 +45,9 @@ def _change(node: Any) -> Any:
     if node.get(NOT_YET):
         return {"description": node["description"], "title": node.get("title", ""), NOT_YET: True, "not": {}}
     changed = {key: _change(value) for key, value in node.items()}
-    if changed.get("$ref") == LAW:
-        return {"anyOf": [changed, {"type": ["string", "number"], "examples": ["5 s"]}]}
+    if changed.get("$ref") in SHORT:
+        ref = changed.pop("$ref")
+        return {"anyOf": [{"$ref": ref}, {"type": ["string", "number"], "examples": SHORT[ref]}], **changed}
     return _typed(changed)
 
 

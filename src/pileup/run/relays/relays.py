@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,15 +12,36 @@ from pydantic import ValidationError
 
 from pileup.model.distance import NOT_SHOWN, Distance, EachWay
 from pileup.model.errors import RecordError, TargetError
+from pileup.model.plan import Case
+from pileup.model.suite import Suite
 from pileup.model.units import counted, format_size, format_time
 from pileup.plugin import Daemon, Launcher, Line
 from pileup.record import RunFolder
 from pileup.run.relays import control
 from pileup.run.servers.supervisor import Supervisor
+from pileup.suite.scan import of_path
 
 READY = r"^pileup relay ready at "
 SETTINGS = "PILEUP_RELAY_SETTINGS"
 """Variable with seed and path of a relay that pileup starts for itself, as JSON."""
+
+
+def added(case: Case, suite: Suite) -> Iterator[tuple[str, int]]:
+    """Yield the targets of a case that have a path, and what it adds to a round trip at its point, ns."""
+    for name in case.test.aims:
+        path = suite.targets[name].path if name in suite.targets else None
+        if path is not None and path.at is None:
+            settings = case.settings.get(name, {}).items()
+            changed = ((of_path(setting), value) for setting, value in settings)
+            yield name, path.with_words((word, value) for word, value in changed if word).round_trip
+
+
+def remark(path: Distance, trips: Collection[int]) -> str:
+    """Return what users must know of a target behind a relay that adds these times to a round trip, ns."""
+    low, high = min(trips, default=path.round_trip), max(trips, default=path.round_trip)
+    more = f" to {format_time(high)}, by {'place' if path.by_place else 'point'}," if high > low else ""
+    whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(low)}{more} to a round trip"
+    return f"reached through {whose}; {NOT_SHOWN}"
 
 
 class Relays:
@@ -43,14 +65,6 @@ class Relays:
         address, _, socket = url.partition(" ")
         self._paths[target], self._sockets[target] = path, Path(socket)
         return address
-
-    def remark(self, target: str, path: Distance) -> str:
-        """Return what users must know of a target behind a relay."""
-        ways = [path.with_words(path.at_place(place)) for place in range(1, len(path.by_place) + 1)] or [path]
-        trips = sorted(each.round_trip for each in ways)
-        more = f" to {format_time(trips[-1])}, by place," if trips[-1] > trips[0] else ""
-        whose = f"relay {path.at}" if path.at else f"a relay that adds {format_time(trips[0])}{more} to a round trip"
-        return f"reached through {whose}; {NOT_SHOWN}"
 
     def change(self, target: str, words: dict[str, object]) -> None:
         """Change words of a path; nothing is started again. Raises TargetError when that fails."""

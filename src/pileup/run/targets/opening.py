@@ -18,7 +18,7 @@ from pileup.model.program import Keys
 from pileup.model.suite import Credentials, IssuerSpec
 from pileup.plugin import Target
 from pileup.record import RunFolder
-from pileup.run.relays.relays import Relays
+from pileup.run.relays.relays import Relays, added, remark
 from pileup.run.servers import scratch
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.targets.asking import asked, probe
@@ -165,7 +165,8 @@ class Targets:
                 to = self._make(name, url).endpoint()
             at = self.relays.open(name, path, to)
             self._change(name, path=path.model_copy(update={"at": at}))
-        return (self.relays.remark(name, path),)
+        trips = {trip for case in self._plan.cases for target, trip in added(case, self._plan.suite) if target == name}
+        return (remark(path, trips),)
 
     def _change(self, name: str, **words: object) -> None:
         """Put something that is known now into what the plan says of a target."""
