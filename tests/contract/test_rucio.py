@@ -14,6 +14,7 @@ from pileup.builtin.catalogue.create_test import CatalogueCreate
 from pileup.builtin.catalogue.delete_test import CatalogueDelete
 from pileup.builtin.catalogue.list_test import CatalogueList
 from pileup.builtin.catalogue.login_test import CatalogueLogin
+from pileup.builtin.catalogue.lookup_test import CatalogueLookup
 from pileup.builtin.catalogue.names import CatalogueTest
 from pileup.builtin.catalogue.register_test import CatalogueRegister
 from pileup.builtin.catalogue.replicas_test import CatalogueReplicas
@@ -135,6 +136,22 @@ def test_an_answer_that_lacks_something_fails(server: RunningRucio) -> None:
     assert not done.passed and "2 files without 2 replicas" in done.error
     done = run_once(CatalogueList, server.target(), context=Context(own=own), scope="pileup.empty", entries=1)
     assert not done.passed and "0 entries, expected 1" in done.error
+
+
+@pytest.mark.parametrize("bulk", [True, False])
+def test_a_file_without_a_replica_gives_exactly_one_record(server: RunningRucio, session: Session, bulk: bool) -> None:
+    own = f"bare{bulk:d}"
+    (sets,), files = names(1, f"{own}.sets"), names(3, f"{own}.files")
+    session.create("dataset", [sets])
+    for rse in ("PILEUP-1", "PILEUP-2"):
+        session.register(rse, files, 5)
+    session.attach(sets, files)
+    server.ask(f"DELETE FROM dev.replicas WHERE name = '{files[1]}'")
+    by_file = session.replicas(files).entries if bulk else [session.replicas([each]).entries[0] for each in files]
+    for entries in (by_file, session.replicas([sets]).entries):
+        assert sorted((each.name, len(each.places)) for each in entries) == list(zip(files, (2, 0, 2), strict=True))
+    for way in ({"by": "collection"}, {"by": "file", "batch": 3 if bulk else 1, "listed": True}):
+        run(CatalogueLookup, server, own, files=3, **way)
 
 
 def test_what_rucio_says_no_to_is_told_apart(session: Session) -> None:

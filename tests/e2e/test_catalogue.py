@@ -146,6 +146,8 @@ def test_ways_to_one_answer_agree_and_differ_by_their_round_trips(tmp_path: Path
     assert far["each"] > 10 * far["bulk"]
     for test, number in requests.items():
         assert far[test] - near[test] == pytest.approx(100 * number, rel=0.1, abs=50), test
+    trips = {each["test"]: each["figure"]["value"] for each in agreed["round_trips"]}
+    assert trips == {test: pytest.approx(number, rel=0.1, abs=0.5) for test, number in requests.items()}
 
 
 def test_a_rucio_that_is_not_installed_is_named_with_the_command(tmp_path: Path) -> None:

@@ -308,6 +308,8 @@ class CaseResult:
     """Word of the test's `needs` -> target, of a test that needs several."""
     artefacts: tuple[str, ...] = ()
     """Paths inside the run folder of files that its tests have left."""
+    added: int | None = None
+    """What the path before its target adds to a round trip, ns; None without a path, or if that is not known."""
 
     @property
     def aim(self) -> str:
@@ -394,6 +396,16 @@ class TimeRatio:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """For how many round trips an iteration waits, from its times near and far."""
+
+    test: str
+    point: str
+    """Of what else the scan varies, in words."""
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """Tests that must give equal answers."""
 
@@ -402,6 +414,8 @@ class Equivalence:
     reason: str
     """Which answers differ, or are missing."""
     ratios: tuple[TimeRatio, ...]
+    round_trips: tuple[RoundTrips, ...] = ()
+    """Of each test, where the suite varies the distance."""
 
 
 @dataclass(frozen=True, slots=True)

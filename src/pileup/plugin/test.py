@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
+from pileup.model.answers import ANSWER, MOST_TOLD, answer_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import Sample, as_number, labels_text
@@ -226,15 +227,18 @@ class Test:
     def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
         """Record the answer of this iteration, for tests whose answers must be equal (`equivalent` in the suite).
 
-        Only a digest of the rows is kept, independent of their order unless `ordered`, and only if the suite compares
-        answers.
+        A digest of the rows is kept, independent of their order unless `ordered`, and of each different answer the rows
+        as text, as an artefact of the case; both only if the suite compares answers. Rows of more than 10,000 or of
+        more than 1 MiB are not kept.
         """
         if not self.context.compared:
             return
-        found = digest_of(rows, ordered)
-        if found not in self._answers and len(self._answers) < MOST_TOLD:
-            self._answers.add(found)
-            self.report(ANSWER, float(found))
+        found = answer_of(rows, ordered)
+        if found.digest not in self._answers and len(self._answers) < MOST_TOLD:
+            self._answers.add(found.digest)
+            self.report(ANSWER, float(found.digest))
+            with suppress(FileExistsError), (self.context.artefacts / found.file).open("x", encoding="utf-8") as file:
+                file.write(found.to_json())  # another client of this place may have had the same
 
     def claim(self, name: str, id: str = "", what: str = "job") -> None:
         """Record that a job of this name was submitted to the target, with its id, or "" if no answer came.

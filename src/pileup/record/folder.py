@@ -318,6 +318,12 @@ class RunFolder:
         found = artefacts.found(self.path, folder_name(case_name))
         return tuple(str(path.relative_to(self.path)) for path in found)
 
+    def artefact(self, path: str) -> str:
+        """Return the text of one of these files; "" if it cannot be read."""
+        with suppress(OSError, ValueError):
+            return files.read(self.path / path).decode("utf-8", "replace")
+        return ""
+
     def outputs(self, limit: int = SHOWN_OUTPUT) -> dict[str, str]:
         """Return path inside the run folder -> text for every output file; large ones without their middle."""
         found = sorted((self.path / "output").glob("*/*.txt"))

@@ -138,6 +138,7 @@ def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, .
         found=found(entry),
         targets=dict(entry.targets),
         artefacts=artefacts,
+        added=entry.latency.get(entry.target),
     )
 
 

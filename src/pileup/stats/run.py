@@ -108,7 +108,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         )
         cases = jobs.with_cancelled(connection, made)
         judged = tuple(judge.judge(criterion) for criterion in run.criteria)
-    equal = equivalent.equivalences(run.equivalent, cases, answers)
+    equal = equivalent.equivalences(run.equivalent, cases, answers, folder.artefact)
     code = exit_code(run, cases, judged, equal)
     found = RunResults(
         folder=str(folder.path),

@@ -32,7 +32,7 @@ ELSEWHERE = {
     ("samples", "value"): BY_UNIT,
     ("jobs", "failed"): SHARE,
     **{("equivalences", name): "times the first" for name in ("times", "calls", "bytes")},
-    ("matrix_targets", "k"): "round trips",
+    **{(table, "k"): "round trips" for table in ("matrix_targets", "round_trips")},
 }
 """(table, column) -> unit, where the name has another one elsewhere."""
 ENDS = ("_low", "_high")

@@ -40,7 +40,8 @@ def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Tabl
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _spectrum, _timeline, _detached, _errors, _criteria, _points,
-        _repeats, _differences, _effects, _matrix, _matrix_targets, _faults, _equivalences, _served, _labels,
+        _repeats, _differences, _effects, _matrix, _matrix_targets, _faults, _equivalences, _round_trips,
+        _served, _labels,
     )  # fmt: skip
     for make in makers:
         yield make(results)
@@ -90,6 +91,14 @@ def _equivalences(results: RunResults) -> Table:
             yield (*head, "", "", None, None, None, 0, None, None)
 
     return Table("equivalences", columns, (row for each in results.equivalences for row in rows(each)))
+
+
+def _round_trips(results: RunResults) -> Table:
+    columns = dict.fromkeys(("test", "point"), TEXT) | _with_ends("k") | {"n": WHOLE}
+    known = (one for each in results.equivalences for one in each.round_trips)
+    return Table(
+        "round_trips", columns, ((each.test, each.point, *_interval(each.figure), each.figure.n) for each in known)
+    )
 
 
 def _matrix(results: RunResults) -> Table:

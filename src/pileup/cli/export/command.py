@@ -56,8 +56,8 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
     """Write tables and charts of a run as files.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, spectrum, timeline,
-    detached, errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan
-    points, repeats, differences, effects, matrix, matrix_targets. Times are ns since the epoch.
+    detached, errors, criteria, equivalences, round_trips; of batch systems jobs, job_reasons, audits, claims, findings;
+    of a scan points, repeats, differences, effects, matrix, matrix_targets. Times are ns since the epoch.
     """
     from pileup.cli.reading import read_results
     from pileup.plugin import registry

@@ -23,3 +23,12 @@ def table(found: Sequence[Equivalence]) -> Grid:
             amounts = ("-" if ratio is None else format_count(ratio) for ratio in (one.calls, one.bytes))
             grid.add("", f"  {one.test}", one.point, words(one.figure), *amounts)
     return grid
+
+
+def round_trips(found: Sequence[Equivalence]) -> Grid | None:
+    """Return the table of the round trips of an iteration of each test; None where the distance is always the same."""
+    grid = Grid((Column("Test", "fold"), Column("Point", "fold"), Column("Round trips of an iteration", "right")))
+    known = [one for each in found for one in each.round_trips]
+    for one in known:
+        grid.add(one.test, one.point, words(one.figure))
+    return grid if known else None

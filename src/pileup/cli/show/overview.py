@@ -66,8 +66,10 @@ def _judged(results: RunResults, sentence: bool) -> Iterator[Part]:
     others = [each for each in results.criteria if each not in bad]
     yield [criteria.table(others)] if others else []
     if results.equivalences:
+        trips = equivalent.round_trips(results.equivalences)
         yield [equivalent.table(results.equivalences)]
         yield [_line(", ".join(each.tests), each.reason) for each in results.equivalences if each.reason]
+        yield [trips] if trips else []
 
 
 def _measured(results: RunResults) -> Iterator[Part]:

@@ -4,21 +4,25 @@ A test reports digests of its answers as samples (`model/answers.py`). The times
 with those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
 (`stats/intervals/paired.py`); with one as the ratio of two independent means, whose interval is that of a difference of
 logarithms (the delta method). Calls and bytes of an iteration are given as multiples, too: what a way asks for does not
-vary as its time does.
+vary as its time does. Where the suite varies the distance (`path`), the round trips of an iteration are the slope of
+its time over what the path adds to a round trip, between the nearest and the farthest point.
+
+Where answers differ, the first row that does is named, from the answers that the tests left as artefacts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pileup.model.answers import ANSWER, BITS
+from pileup.model.answers import ANSWER, Answer, first_difference, shown
 from pileup.model.figures import Distribution, Figure, Interval
-from pileup.model.results import CaseResult, Equivalence, TimeRatio
+from pileup.model.results import CaseResult, Equivalence, RoundTrips, TimeRatio
 from pileup.model.verdict import RunVerdict
 from pileup.stats.compare.points import DIGITS, name_of
 from pileup.stats.frames.distribution import TOO_FEW
-from pileup.stats.intervals import paired
+from pileup.stats.intervals import paired, student
 from pileup.stats.intervals.confidence import LEVEL
 from pileup.stats.monitors import MetricSeries
 
@@ -26,6 +30,9 @@ WIDEST = 0.5
 """Relative error beyond which the logarithm of a mean is no more normal than the mean."""
 MOST_TOLD = 3
 """Visits, and answers of one case, that a reason names."""
+LONGEST_ROW = 200
+"""Characters of a row in a reason."""
+Read = Callable[[str], str]
 
 
 def split(series: Sequence[MetricSeries]) -> tuple[list[MetricSeries], list[MetricSeries]]:
@@ -35,29 +42,64 @@ def split(series: Sequence[MetricSeries]) -> tuple[list[MetricSeries], list[Metr
 
 
 def equivalences(
-    groups: Sequence[Sequence[str]], cases: Sequence[CaseResult], answers: Sequence[MetricSeries]
+    groups: Sequence[Sequence[str]], cases: Sequence[CaseResult], answers: Sequence[MetricSeries], read: Read
 ) -> tuple[Equivalence, ...]:
-    """Return each group of tests (of run.json) with its verdict. `answers` are series of digests."""
-    return tuple(_judged(tuple(names), cases, answers) for names in groups)
+    """Return each group of tests (of run.json) with its verdict.
+
+    `answers` are series of digests; `read` returns the text of a file of the run folder, "" if it cannot be read.
+    """
+    return tuple(_judged(tuple(names), cases, answers, read) for names in groups)
 
 
-def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequence[MetricSeries]) -> Equivalence:
+def _judged(
+    names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequence[MetricSeries], read: Read
+) -> Equivalence:
     mine = [case for case in cases if case.test in names]
     told = {case.id: _answers(case, answers) for case in mine}
-    wrong, missing = [], []
+    wrong: list[str] = []
+    missing: list[str] = []
     for stay in _stays(names, mine):
         absent = [case.name for case in stay if not told[case.id]] + [
             f"{name} (not run)" for name in names if name not in {case.test for case in stay}
         ]
         if len(set().union(*(told[case.id] for case in stay))) > 1:
-            wrong.append("; ".join(f"{case.name}: {_digests(told[case.id])}" for case in stay))
+            row = "" if wrong else _first_row(stay, told, read)
+            wrong.append("; ".join(f"{case.name}: {_digests(told[case.id])}" for case in stay) + row)
         elif absent:
             missing.append(", ".join(absent))
+    ratios, trips = tuple(_ratios(names, mine)), tuple(_round_trips(names, mine))
     if wrong:
-        return Equivalence(names, RunVerdict.FAILED, f"answers differ: {_few(wrong)}", tuple(_ratios(names, mine)))
+        return Equivalence(names, RunVerdict.FAILED, f"answers differ: {_few(wrong)}", ratios, trips)
     if missing:
-        return Equivalence(names, RunVerdict.UNKNOWN, f"no answer: {_few(missing)}", tuple(_ratios(names, mine)))
-    return Equivalence(names, RunVerdict.PASSED, "", tuple(_ratios(names, mine)))
+        return Equivalence(names, RunVerdict.UNKNOWN, f"no answer: {_few(missing)}", ratios, trips)
+    return Equivalence(names, RunVerdict.PASSED, "", ratios, trips)
+
+
+def _first_row(stay: Sequence[CaseResult], told: Mapping[int, set[int]], read: Read) -> str:
+    """Return `; row 3 is in copy alone: …` for the first two different answers; empty if they are not kept."""
+    digests = dict.fromkeys(digest for case in stay for digest in sorted(told[case.id]))
+    (left, one), (right, other) = [(digest, _first(stay, told, digest)) for digest in list(digests)[:2]]
+    found = first_difference(_kept(one, left, read), _kept(other, right, read))
+    if found is None:
+        return ""
+    names = (one.name, other.name) if one is not other else (shown(left), shown(right))
+    place, mine, others = found
+    if mine and others:
+        return f"; row {place} is {_cut(mine)} in {names[0]}, {_cut(others)} in {names[1]}"
+    return f"; row {place} is in {names[0] if mine else names[1]} alone: {_cut(mine or others)}"
+
+
+def _first(stay: Sequence[CaseResult], told: Mapping[int, set[int]], digest: int) -> CaseResult:
+    return next(case for case in stay if digest in told[case.id])
+
+
+def _kept(case: CaseResult, digest: int, read: Read) -> str:
+    name = Answer(digest, ordered=False, rows=None).file
+    return next((read(path) for path in case.artefacts if path.rpartition("/")[2] == name), "")
+
+
+def _cut(row: str) -> str:
+    return row if len(row) <= LONGEST_ROW else f"{row[: LONGEST_ROW - 1]}…"
 
 
 def _stays(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
@@ -79,9 +121,9 @@ def _answers(case: CaseResult, answers: Sequence[MetricSeries]) -> set[int]:
 
 
 def _digests(found: set[int]) -> str:
-    shown = [f"{each:0{BITS // 4}x}" for each in sorted(found)[:MOST_TOLD]]
+    first = [shown(each) for each in sorted(found)[:MOST_TOLD]]
     more = f" and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
-    return " and ".join(shown) + more if shown else "none"
+    return " and ".join(first) + more if first else "none"
 
 
 def _few(told: Sequence[str]) -> str:
@@ -99,9 +141,62 @@ def _ratios(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[Tim
         for name in names[1:]:
             others = [case for case in at if case.test == name]
             if base and others:
-                shown = next((name_of(case.point) for case in others), "")
+                where = next((name_of(case.point) for case in others), "")
                 calls, size = (_multiple(others, base, word) for word in ("calls", "bytes"))
-                yield TimeRatio(name, shown, _ratio(others, base), calls, size)
+                yield TimeRatio(name, where, _ratio(others, base), calls, size)
+
+
+def _round_trips(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[RoundTrips]:
+    """Yield the round trips of an iteration of each test, at each value of what else the suite varies."""
+    for name in names:
+        by_rest: dict[tuple[tuple[str, str], ...], dict[int, list[CaseResult]]] = {}
+        mine = [case for case in cases if case.test == name and case.added is not None]
+        far = _axes_of_distance(mine)
+        for case in mine:
+            rest = tuple((axis, value) for axis, value in case.point.items() if axis not in far)
+            by_rest.setdefault(rest, {}).setdefault(case.added or 0, []).append(case)
+        for rest, by_distance in by_rest.items():
+            if len(by_distance) > 1:
+                yield RoundTrips(name, name_of(dict(rest)), _slope(by_distance))
+
+
+def _axes_of_distance(cases: Sequence[CaseResult]) -> set[str]:
+    """Return the axes whose values say what a path adds: each value always the same, and not all alike."""
+    found = set()
+    for axis in dict.fromkeys(axis for case in cases for axis in case.point):
+        added: dict[str, set[int]] = {}
+        for case in cases:
+            added.setdefault(case.point.get(axis, ""), set()).add(case.added or 0)
+        if all(len(each) == 1 for each in added.values()) and len(set.union(*added.values())) > 1:
+            found.add(axis)
+    return found
+
+
+def _slope(by_distance: Mapping[int, Sequence[CaseResult]]) -> Figure:
+    """Return the slope of the mean response time over the distance; its interval is that of two independent means."""
+    ends = [_mean(by_distance[distance]) for distance in (min(by_distance), max(by_distance))]
+    near, far = ends
+    if near is None or far is None:
+        return Figure(None, "", None, 0, "nothing measured")
+    apart = max(by_distance) - min(by_distance)
+    slope, n = (far[0] - near[0]) / apart, min(near[2], far[2])
+    if near[1] is None or far[1] is None:
+        return Figure(slope, "", None, n, f"{TOO_FEW}: one iteration carries no interval")
+    half = math.hypot(near[1], far[1]) / apart
+    return Figure(slope, "", Interval(slope - half, slope + half, LEVEL), n)
+
+
+def _mean(cases: Sequence[CaseResult]) -> tuple[float, float | None, int] | None:
+    """Return the mean response time, the half width of its interval if there is one (ns), and how many it is of."""
+    found = [case.iterations.response for case in cases if case.iterations and case.iterations.response]
+    means = [each.mean for each in found]
+    if len(means) > 1:
+        half = student.quantile(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
+        return statistics.fmean(means), half, len(means)
+    for each in found:
+        known = each.mean_interval
+        return each.mean, None if known is None else (known.high - known.low) / 2, each.n
+    return None
 
 
 def _multiple(left: Sequence[CaseResult], right: Sequence[CaseResult], word: str) -> float | None:

@@ -35,4 +35,5 @@ def _check_name(item: Scalar, draft: Draft, folder: Path, problems: Problems) ->
         return
     if silent and test is not None:
         told = f"test {shown(item.text)} ({test.use}) runs in the engine and reports no answers"
-        problems.add(item.at, told, "tests that do, such as sql.query, or your own with self.answer(…)")
+        hint = "tests that do, such as sql.query, or your own with self.answer(…)"
+        problems.add(item.at, told, hint, "compare what it reads with what is known of it: `verify`, `checksum`")

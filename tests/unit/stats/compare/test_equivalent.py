@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from pileup.model.answers import ANSWER
+from pileup.model.answers import ANSWER, answer_of
 from pileup.model.exits import ExitCode
 from pileup.model.record import Sample, SampleRow
 from pileup.stats import results
@@ -113,10 +113,10 @@ def test_a_test_that_is_done_once_is_compared_at_every_point(tmp_path):
             ),
         ]
 
-    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(A))
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(A), str)
     assert group.verdict == "passed"
     assert [each.point for each in group.ratios] == ["se.threads=1", "se.threads=2"]
-    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(B))
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(B), str)
     assert group.verdict == "failed"
 
 
@@ -125,5 +125,42 @@ def test_nothing_is_said_where_nothing_is_asked(tmp_path):
 
 
 def test_tests_that_never_ran_are_unknown():
-    (group,) = equivalent.equivalences([["a", "b"]], [], [])
+    (group,) = equivalent.equivalences([["a", "b"]], [], [], str)
     assert (group.verdict, group.reason) == ("unknown", "no answer: a (not run), b (not run)")
+
+
+def test_the_first_row_that_differs_is_named_from_what_the_tests_left(tmp_path):
+    answers = {"copy": answer_of([("a", 1), ("b", 2)]), "read": answer_of([("a", 1), ("c", 2)])}
+    found = run(tmp_path, lambda test, *_: [float(answers[test].digest)], repeats=1, points=("1",))
+    assert "row" not in found.equivalences[0].reason  # nothing was kept
+    cases = [
+        dataclasses.replace(case, artefacts=(f"output/{case.test}/artefacts/0/{answers[case.test].file}",))
+        for case in found.cases
+    ]
+    kept = {case.artefacts[0]: answers[case.test].to_json() for case in cases}
+    series = [
+        equivalent.MetricSeries(case.test, ANSWER, "", "", "h", [case.started], [answers[case.test].digest])
+        for case in cases
+    ]
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, series, kept.__getitem__)
+    assert group.reason.endswith('; row 2 is in copy[1]#1 alone: ["b", 2]')
+
+
+def test_round_trips_are_the_slope_of_time_over_distance(tmp_path):
+    found = run(tmp_path, lambda *_: [A], repeats=3)
+    near, far = 0, 100 * 10**6
+    cases = []
+    for case in found.cases:
+        added = far if case.point["se.threads"] == "2" else near
+        (iterations,) = case.operations
+        trips = 4 if case.test == "copy" else 1
+        response = dataclasses.replace(iterations.response, mean=5e6 + trips * added + 1e5 * case.repeat)
+        operations = (dataclasses.replace(iterations, response=response),)
+        cases.append(dataclasses.replace(case, added=added, operations=operations))
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, [], str)
+    for each, trips in zip(group.round_trips, (4, 1), strict=True):
+        assert (each.test, each.point) == ("copy" if trips == 4 else "read", "")
+        assert each.figure.value == pytest.approx(trips)
+        assert each.figure.interval.low < trips < each.figure.interval.high
+        assert each.figure.interval.high - each.figure.interval.low < 0.01
+    assert not equivalent.equivalences([["copy", "read"]], found.cases, [], str)[0].round_trips
