@@ -2,10 +2,15 @@
 
     .venv/bin/python benchmarks/commands.py
     .venv/bin/python benchmarks/commands.py --rounds 21 --run runs/2026-11-23T10-38-21Z-first-run
+    git worktree add --detach ../pileup-before ab11bda9 && make -C ../pileup-before build
+    .venv/bin/python benchmarks/commands.py --beside ../pileup-before
 
 Prints the median of several rounds for each command, and its budget; ends with 1 where one is over it. The commands
 run in turn, so that what disturbs the machine disturbs all alike; the first round, which compiles, does not count.
 Without --run a suite of two tests is run first, for `show`.
+
+The budgets are seconds on the machine of 22 November 2026. Machines differ: with --beside the same commands of an older
+checkout run in between, and a budget is a share of what they take: what it was of the time of ab11bda9 on that machine.
 """
 
 from __future__ import annotations
@@ -35,14 +40,16 @@ criteria: [{id: C1, says: Nothing fails, check: fraction(read.failed) == 0}]
 """
 NAMES, SUITES = 0.2, 0.5
 """Seconds of CPU that help and completion may take, and commands that read a suite or a run."""
+BEFORE = {"--help": 0.24, "list": 1.3, "validate": 0.8, "plan": 1.1, "show": 1.5}
+"""Seconds of CPU that ab11bda9 took on that machine."""
+HERE = Path(sys.executable)
 
 
-def cpu(words: list[str], environment: dict[str, str]) -> float:
+def cpu(python: Path, words: list[str], environment: dict[str, str]) -> float:
     """Return the CPU time of a command, s."""
     before = os.times()
-    subprocess.run(
-        [sys.executable, "-m", "pileup", *words], env=environment, stdout=subprocess.DEVNULL, check=True, timeout=120
-    )
+    command = [str(python), "-m", "pileup", *words]
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True, timeout=120)
     after = os.times()
     return after.children_user - before.children_user + after.children_system - before.children_system
 
@@ -66,30 +73,42 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--run", help="run folder for `show`")
+    parser.add_argument("--beside", type=Path, help="an older checkout that is built; budgets are shares of its times")
     given = parser.parse_args()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory(prefix="pileup-commands-") as scratch:
         environment.setdefault("PYTHONPYCACHEPREFIX", f"{scratch}/compiled")
         suite = Path(scratch) / "suite.yaml"
         suite.write_text(SUITE.replace("HERE", scratch))
-        run = given.run or made(suite, environment)
-        wanted = commands(suite, run)
+        wanted = commands(suite, given.run or made(HERE, suite, environment))
         taken: dict[str, list[float]] = {name: [] for name in wanted}
+        older: dict[str, list[float]] = {}
+        there = given.beside / ".venv/bin/python" if given.beside else HERE
+        then = commands(suite, made(there, suite, environment)) if given.beside else {}
         for number in range(given.rounds + 1):
             for name, (words, more, _) in wanted.items():
-                seconds = cpu(words, environment | more)
+                seconds = cpu(HERE, words, environment | more)
                 taken[name] += [seconds] if number else []
+                if name in then and name in BEFORE:
+                    seconds = cpu(there, then[name][0], environment | more)
+                    older.setdefault(name, []).extend([seconds] if number else [])
     over = 0
     for name, (_, _, budget) in wanted.items():
         middle = statistics.median(taken[name])
-        over += middle > budget
-        print(f"{name:24} {middle:5.2f} s of CPU, budget {budget} s ({min(taken[name]):.2f} to {max(taken[name]):.2f})")
+        told = f"{name:24} {middle:5.2f} s of CPU ({min(taken[name]):.2f} to {max(taken[name]):.2f})"
+        if not given.beside:
+            over += middle > budget
+            print(f"{told}, budget {budget} s")
+        elif name in older:
+            share, most = middle / statistics.median(older[name]), budget / BEFORE[name]
+            over += share > most
+            print(f"{told}, {share:.2f} of {statistics.median(older[name]):.2f} s before, budget {most:.2f}")
     return 1 if over else 0
 
 
-def made(suite: Path, environment: dict[str, str]) -> str:
+def made(python: Path, suite: Path, environment: dict[str, str]) -> str:
     """Run the suite and return its run folder."""
-    words = [sys.executable, "-m", "pileup", "run", str(suite), "--quiet", "--out", str(suite.parent / "runs")]
+    words = [str(python), "-m", "pileup", "run", str(suite), "--quiet", "--out", str(suite.parent / "runs")]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=300)
     return done.stdout.strip().splitlines()[-1]
 

@@ -124,12 +124,12 @@ class Expansion:
         point = self._points[visit.point]
         words = {axis: text_of(value) for axis, value in point.items()}
         repeat = f"#{visit.repeat}" if self._suite.repeat > 1 and test.scope == "case" else ""
-        label = f"{_labelled(name, point)}{repeat}{_suffix(loop)}"
+        label = f"{_labelled(name, words)}{repeat}{_suffix(loop)}"
         variant = self._variants.at(words, self._suite)
         return Case(
             number,
             label,
-            self._at_point(name, point, variant),
+            self._at_point(name, visit.point, variant),
             tuple(sorted(needed)),
             loop=loop,
             repeat=visit.repeat,
@@ -138,19 +138,20 @@ class Expansion:
             settings=settings_at(self._axes, point, (*self._paths(visit.point, variant), *self._launch(variant))),
         )
 
-    def _at_point(self, name: str, point: dict[str, object], variant: Suite) -> TestSpec:
+    def _at_point(self, name: str, number: int, variant: Suite) -> TestSpec:
         """Return a test with what the axes change. Raises ValueError where words of its load do not go together."""
+        point = self._points[number]
         try:
             return test_at(self._of(variant, name), self._axes, point, self._options[name])
         except ValidationError as problem:
-            raise ValueError(f"{_labelled(name, point)}: {first_words(problem)}") from problem
+            words = {axis: text_of(value) for axis, value in point.items()}
+            raise ValueError(f"{_labelled(name, words)}: {first_words(problem)}") from problem
 
     def _paths(self, number: int, variant: Suite) -> list[tuple[str, str, object]]:
         """Return target, setting and value of paths that differ by place, for the place that runs a point."""
         if number not in self._by_place:
             inside = [name for name, test in self._tests.items() if test.scope != "run"]
-            point = self._points[number]
-            tests = [self._at_point(name, point, variant) for name in inside]
+            tests = [self._at_point(name, number, variant) for name in inside]
             self._by_place[number] = list(path_settings(self._suite, tests))
         return self._by_place[number]
 
@@ -199,8 +200,8 @@ def _place(scope: str, visit: _Visit | None) -> tuple[int, int]:
     return visit.point, (visit.repeat if scope == "case" else 0)
 
 
-def _labelled(name: str, point: dict[str, object]) -> str:
-    shown = ",".join(f"{axis}={text_of(value)}" for axis, value in point.items())
+def _labelled(name: str, words: dict[str, str]) -> str:
+    shown = ",".join(f"{axis}={value}" for axis, value in words.items())
     return f"{name}[{shown}]" if shown else name
 
 
