@@ -19,8 +19,10 @@ class CriterionSpec(Part):
     check: Text | None = Field(
         None, description="FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]; may be left out with coverage: none"
     )
-    coverage: Literal["full", "partial", "none"] = Field(
-        "full", description="how much of the sentence the check covers"
+    coverage: Literal["full", "partial", "none", "far"] = Field(
+        "full",
+        description="how much of the sentence the check covers; far: full where a `path` adds to the round trips of "
+        "its test, else partial",
     )
     remark: Text | None = Field(
         None, description="what the check leaves out, or why there is none; shown with the result in reports"

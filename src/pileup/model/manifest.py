@@ -280,6 +280,7 @@ class CriterionEntry:
     check: Check | Unreadable | None = None
     """None: it has none. Not readable only if another release or program wrote it."""
     coverage: str = "full"
+    """full, partial, none, or far: full where a path adds to the round trips of its test, else partial."""
     remark: str | None = None
     at: tuple[Mapping[str, str], ...] = ()
     """Points of the scan at which it must hold; empty: at each."""

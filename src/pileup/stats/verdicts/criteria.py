@@ -93,18 +93,26 @@ class Criteria:
                 judged = _together(check, several)
             except ValueError as mistake:
                 judged = JudgedFigure(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
-        coverage = _coverage(criterion.coverage, lack)
+        said, near = self._far(selected) if criterion.coverage == "far" else (criterion.coverage, "")
+        coverage = _coverage(said, lack)
         verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
-        remark = "; ".join(filter(None, (criterion.remark, lack.reason if lack and not lack.whole else "")))
+        remark = "; ".join(filter(None, (criterion.remark, near, lack.reason if lack and not lack.whole else "")))
         text = check.text if check is not None else ""
         told = (criterion.id, criterion.says, text, coverage, verdict, judged.figure, threshold, judged.reason)
         confidence = criterion.confidence or ESTIMATE
         needed = "" if verdict.shown else judged.needed
         asked = check if isinstance(check, Check) else None
         return CriterionResult(*told, points, remark, confidence, needed, asked, selected)
+
+    def _far(self, selected: Selected | None) -> tuple[str, str]:
+        """Return the coverage of a criterion about a distance, and what is missing where there is none."""
+        mine = [data.entry for data in self.cases if selected is not None and data.entry.test == selected.name]
+        if mine and all(any(entry.latency.values()) for entry in mine):
+            return "full", ""
+        return "partial", "no `path` adds to the round trips of its test"
 
     def _selected(self, check: Check) -> Selected:
         """Return what a check selects. Raises ValueError if it does not exist."""

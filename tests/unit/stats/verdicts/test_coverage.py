@@ -93,11 +93,13 @@ def test_t19_a_criterion_on_another_host_is_not_covered(tmp_path, watches, verdi
         assert "measured this machine, and target se is on se01.site.org" in judged.reason
 
 
-def judged(folder: Path, check: str, lacks: list[Uncovered], coverage: str = "full") -> CriterionResult:
+def judged(
+    folder: Path, check: str, lacks: list[Uncovered], coverage: str = "full", latency: dict[str, int] | None = None
+) -> CriterionResult:
     """Return a criterion on a test that took 10 ms, and on a monitor with one metric, in a run that lacks something."""
     begin = scans.START + scans.SECOND
     told = scans.info(
-        [scans.case(1, "copy", begin)],
+        [scans.case(1, "copy", begin, latency=latency or {})],
         axes={},
         hosts=[{"name": "here"}],
         targets=[{"name": "ce", "url": FAR, "launched": False}],
@@ -110,11 +112,26 @@ def judged(folder: Path, check: str, lacks: list[Uncovered], coverage: str = "fu
     ]
     found = results(scans.write(folder, told, [scans.rows_of(1, begin, 10_000_000)], samples=rows))
     assert found.exit_code == 0
-    assert found.notes[0].startswith(("Not covered", "Covered in part")) or not lacks
+    assert not lacks or found.notes[0].startswith(("Not covered", "Covered in part"))
     return found.criteria[0]
 
 
 WHY = "pileup did not start ce"
+
+
+@pytest.mark.parametrize(
+    ("latency", "coverage", "remark"),
+    [
+        ({"se": 50_000_000}, "full", "as ever"),
+        ({"se": 0}, "partial", "as ever; no `path` adds to the round trips of its test"),
+        ({}, "partial", "as ever; no `path` adds to the round trips of its test"),
+    ],
+)
+def test_a_criterion_about_a_distance_is_covered_by_a_path(
+    tmp_path: Path, latency: dict[str, int], coverage: str, remark: str
+) -> None:
+    found = judged(tmp_path, "max(copy) < 1 s", [], "far", latency)
+    assert (found.verdict, found.coverage, found.remark) == ("met", coverage, remark)
 
 
 def test_a1_a_criterion_on_a_monitor_that_fell_away_is_not_covered(tmp_path: Path) -> None:
