@@ -7,8 +7,10 @@ PROFILE ?= release
 # Tests mostly wait: more at a time than there are cores.
 WORKERS ?= 4
 BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# Files with tests that have a mark: reading all 600 takes each worker a quarter of a minute.
-MARKED = $(shell grep -rlE '$(1)' tests --include='test_*.py')
+# Files with tests that have a mark: reading all 600 takes each worker a quarter of a minute. Folders whose files take
+# minutes come first, or one worker is busy with such a file when all others have ended.
+LARGE := $(addprefix tests/,simulation e2e browser zoo contract)
+MARKED = $(shell grep -rlE '$(1)' $(LARGE) $(filter-out $(LARGE),$(wildcard tests/*)) --include='test_*.py')
 
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE

@@ -13,6 +13,8 @@ from tests.support import give_up
 from tests.unit.builtin.reports.compared import compared
 
 AXE = "pip install --no-deps axe-playwright-python (make build does it)"
+LOOKS = pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 500)])
+"""Both themes and both widths: colours depend on the theme alone, what is hidden or stacked on the width."""
 CHECK = """<script>
 const told = document.documentElement.dataset;
 addEventListener("load", () => {
@@ -38,8 +40,7 @@ def axe() -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [1280, 500])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@LOOKS
 @pytest.mark.parametrize("name", ["rich", "scanned", "placed", "climbed"])
 def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) -> None:
     page = write(tmp_path, name, probe=f"<script>{axe()}</script>{CHECK}")
@@ -49,8 +50,7 @@ def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [1280, 500])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@LOOKS
 def test_axe_finds_nothing_in_a_comparison(theme: str, width: int, tmp_path: Path) -> None:
     page = tmp_path / "compared.html"
     text = HtmlReport().compared(compared()).decode()
