@@ -62,7 +62,7 @@ long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20 $(call MARKED,mark\.long|others_long)
 
 idle-test: build
-	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 2 --dist loadgroup --durations=20 $(call MARKED,mark\.idle)
+	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 2 --dist loadfile --no-loadscope-reorder --durations=20 $(call MARKED,mark\.idle)
 
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20 $(call MARKED,mark\.timed)

@@ -75,14 +75,12 @@ def arc_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return results_of("cream-arc", ARC, tmp_path_factory.mktemp("cream-arc"))
 
 
-@pytest.mark.xdist_group("slurm")
 def test_every_case_on_slurm_passes(slurm_run: dict[str, Any]) -> None:
     assert {case["test"]: case["outcome"] for case in slurm_run["cases"]} == dict.fromkeys(
         ("ramp", "submit", "poll", "watch", "newcomers", "renewal", "empty", "drain"), "passed"
     )
 
 
-@pytest.mark.xdist_group("slurm")
 def test_the_queue_of_slurm_is_held(slurm_run: dict[str, Any]) -> None:
     held = next(case for case in slurm_run["cases"] if case["test"] == "submit")["held"]
     assert held["share"] >= 0.9
@@ -91,7 +89,6 @@ def test_the_queue_of_slurm_is_held(slurm_run: dict[str, Any]) -> None:
     assert held["blind"] == 0
 
 
-@pytest.mark.xdist_group("slurm")
 def test_every_job_of_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
     found = fates(slurm_run, "ramp")
     assert set(found) <= {"ran once", "cancelled"}
@@ -99,7 +96,6 @@ def test_every_job_of_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
     assert set(verdicts(slurm_run).values()) <= {"met", "met, not shown"}
 
 
-@pytest.mark.xdist_group("slurm")
 def test_every_job_that_was_steered_into_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
     """500 +-5 % wait when the load ends, and are cancelled but for those that begin meanwhile, 5 in a second."""
     cancelled = steered(slurm_run)["cancelled"] + fates(slurm_run, "ramp").get("cancelled", 0)
@@ -107,14 +103,12 @@ def test_every_job_that_was_steered_into_slurm_is_accounted_for(slurm_run: dict[
     assert handed_over(slurm_run, "submit") >= submitted(slurm_run, "submit") > 0
 
 
-@pytest.mark.xdist_group("arc")
 def test_every_case_on_arc_passes(arc_run: dict[str, Any]) -> None:
     assert {case["test"]: case["outcome"] for case in arc_run["cases"]} == dict.fromkeys(
         ("ramp", "submit", "poll", "watch", "newcomers", "renewal", "empty", "drain", "purge"), "passed"
     )
 
 
-@pytest.mark.xdist_group("arc")
 def test_every_job_of_arc_is_accounted_for_and_purged(arc_run: dict[str, Any]) -> None:
     found = fates(arc_run, "ramp")
     assert set(found) <= {"ran once", "cancelled"}
@@ -123,7 +117,6 @@ def test_every_job_of_arc_is_accounted_for_and_purged(arc_run: dict[str, Any]) -
     assert set(verdicts(arc_run).values()) <= {"met", "met, not shown"}
 
 
-@pytest.mark.xdist_group("arc")
 def test_the_queue_of_arc_is_held(arc_run: dict[str, Any]) -> None:
     held = next(case for case in arc_run["cases"] if case["test"] == "submit")["held"]
     assert held["share"] >= 0.9

@@ -61,7 +61,6 @@ def tuning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.timed
 @pytest.mark.idle
-@pytest.mark.xdist_group("tuning")
 def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any]) -> None:
     known = [truth(point["values"]) for point in tuning["points"]]
     rates = next(
@@ -82,7 +81,6 @@ def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any])
 
 @pytest.mark.timed
 @pytest.mark.idle
-@pytest.mark.xdist_group("tuning")
 def test_each_point_was_visited_in_each_repeat_to_and_fro(tuning: dict[str, Any]) -> None:
     reads = [case for case in tuning["run"]["cases"] if case["test"] == "read"]
     order = [case["point"] for case in sorted(reads, key=lambda case: case["started"])]
