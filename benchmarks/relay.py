@@ -1,7 +1,7 @@
 """The relay of `path` and `pileup relay`: the latency of 20 ms that it adds at a fifth of the requests that go through
 it at most, by up to 4,096 connections, and the same requests by 8,000; one stream of 1 GiB without latency.
 
-The latency is the quantile of requests through the relay less the median of those past it, at the same rate in turn:
+The latency is the percentile of requests through the relay less the median of those past it, at the same rate in turn:
 what is over 20 ms is the relay's error. A stream is read by curl from nginx, past the relay, through it and through
 socat; their CPU time is that of the process of relay or socat.
 """
