@@ -39,7 +39,7 @@ pub(crate) trait Work: 'static {
     /// Do what is asked.
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer;
 
-    /// Tell an answer in the words of what is served.
+    /// Write an answer in the words of what is served.
     fn dress(&self, answer: Answer) -> Answer {
         answer
     }

@@ -15,7 +15,7 @@ pub enum What {
     Delivered,
     /// Its cartridge cannot be read.
     Unreadable,
-    /// It was taken back by whoever asked.
+    /// It was cancelled by whoever asked.
     Cancelled,
     /// Its drive went down; it waits again.
     Requeued,

@@ -31,7 +31,7 @@ pub enum State {
     Delivered,
     /// Its cartridge cannot be read.
     Unreadable,
-    /// It was taken back.
+    /// It was cancelled.
     Cancelled,
     /// The library does not know it.
     Lost,

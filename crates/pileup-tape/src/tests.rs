@@ -177,7 +177,7 @@ fn wrong_rules_are_named_with_what_was_expected() {
     }
 }
 
-/// When what a request was told of happened, held to the rules of the machine.
+/// Events are in order of time, and a drive has one request at a time.
 fn check_events(library: &mut Library, drives: u32) -> Result<(), TestCaseError> {
     let mut at = vec![None; drives as usize];
     let mut last = i64::MIN;

@@ -83,7 +83,8 @@ impl Bulks {
 
     /// These files of a request are not needed any more; those that are not on disk yet need not come. What came to its end stays as it is.
     pub(crate) fn cancel(&mut self, stager: &mut Stager, now: i64, id: &str, paths: &[String]) -> Result<(), Problem> {
-        for target in self.chosen(stager, id, paths)? {
+        // the last first: none of them is to be handed over in place of another
+        for target in self.chosen(stager, id, paths)?.into_iter().rev() {
             if target.cancelled.is_some() || stager.read(target.read).phase.is_final() {
                 continue;
             }
@@ -113,7 +114,7 @@ impl Bulks {
         let place = self.place(id)?;
         let bulk = self.all.get_mut(place).and_then(Option::take).ok_or_else(|| Problem::no_request(id))?;
         stager.events.note(now, "deleted", &Line { request: id, ..Line::default() });
-        for target in bulk.targets.iter().filter(|target| target.cancelled.is_none() && !target.released) {
+        for target in bulk.targets.iter().rev().filter(|target| target.cancelled.is_none() && !target.released) {
             stager.withdraw(now, target.read, true);
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Begin the file anew, or keep nothing.
+    /// Begin an empty file, or keep nothing.
     pub(crate) fn open(path: Option<&Path>, clock: Clock) -> Result<Self, Error> {
         let made = path.map(|path| {
             let made = File::create(path).and_then(|mut file| file.write_all(HEADER.as_bytes()).map(|()| file));

@@ -267,7 +267,7 @@ impl Work for Tape {
         })
     }
 
-    /// Errors that come from no request of the API are told in its words, too.
+    /// Errors from elsewhere are written in the words of the API, too.
     fn dress(&self, answer: Answer) -> Answer {
         let spoken = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
         if answer.status().as_u16() < 400 || !spoken {
