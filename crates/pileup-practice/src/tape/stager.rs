@@ -276,7 +276,8 @@ impl Stager {
                 }
                 What::Delivered => self.delivered(event.time, number),
                 What::Unreadable => {
-                    self.bad.insert(self.library.cartridge(u64::from(self.read(number).file)));
+                    let cartridge = self.library.cartridge(u64::from(self.read(number).file));
+                    self.bad.insert(cartridge);
                     self.counts.handed -= 1;
                     self.end(number, Phase::Unreadable);
                 }
