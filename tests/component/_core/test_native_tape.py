@@ -1,4 +1,4 @@
-"""The practice tape library in this process: the WLCG Tape REST API, reads for copy commands, and what its events say."""
+"""The practice tape library in this process: the WLCG Tape REST API, reads for copy commands, and its events."""
 
 import http.client
 import json
