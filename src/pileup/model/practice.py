@@ -105,7 +105,8 @@ class ServerSettings(Part):
 
     def common(self) -> dict[str, object]:
         """Return these as plain data for the server."""
-        plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log")}
+        names = ("host", "port", "threads", "queue", "seed", "log", "token", "keys", "audience")
+        plain = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return plain | {"tls": self.tls.model_dump() if self.tls else None}
 
     def to_native(self) -> dict[str, object]:
@@ -133,10 +134,6 @@ class GuardedSettings(ServerSettings):
         if self.token is not None and self.keys is not None:
             raise ValueError("a token and keys are given; expected one of them")
         return self
-
-    def common(self) -> dict[str, object]:
-        """Return these as plain data for the server."""
-        return super().common() | {name: getattr(self, name) for name in ("token", "keys", "audience")}
 
 
 class StorageSettings(GuardedSettings):
