@@ -121,6 +121,7 @@ async fn serve<W: Work>(server: Rc<Server<W>>, listener: &TcpListener, tls: Opti
                 server.work.tick();
                 server.core.log.flush();
             }
+            () = server.work.due() => server.work.tick(),
             Some(_) = connections.join_next() => {}
         }
     }

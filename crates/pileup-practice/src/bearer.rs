@@ -79,8 +79,9 @@ impl Door {
         }
     }
 
-    /// Give access to somebody who comes at a time, ns since the epoch; says by which token. `may` are the scopes of which one is needed.
-    pub(crate) fn admit<B>(&self, request: &Request<B>, may: &[&str], time: i64) -> Result<Option<String>, Refusal> {
+    /// Give access to somebody who comes at a time, ns since the epoch; says what the token says, where an issuer has signed it. `may` are
+    /// the scopes of which one is needed.
+    pub(crate) fn admit<B>(&self, request: &Request<B>, may: &[&str], time: i64) -> Result<Option<Claims>, Refusal> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         match self {
             Self::Open => Ok(None),
@@ -92,7 +93,7 @@ impl Door {
                 if !may.is_empty() && !may.iter().any(|scope| allows(&claims.scope, scope, request.uri().path())) {
                     return Err(Refusal { status: 403, why: "its scope does not allow it" });
                 }
-                Ok(Some(claims.jti))
+                Ok(Some(claims))
             }
         }
     }
@@ -149,6 +150,11 @@ pub(crate) fn allows(scopes: &str, wanted: &str, path: &str) -> bool {
     })
 }
 
+/// Whether scopes (`storage.stage:/a`) allow this kind of act anywhere.
+pub(crate) fn has(scopes: &str, wanted: &str) -> bool {
+    scopes.split(' ').filter_map(|scope| scope.split_once(':')).any(|(name, _)| name == wanted)
+}
+
 /// Scopes of the WLCG profile of which a method of a storage needs one.
 pub(crate) fn storage_scopes(method: &Method) -> &'static [&'static str] {
     match method.as_str() {
@@ -172,6 +178,7 @@ mod tests {
         assert!(allows(scopes, "storage.read", "/x") && allows(scopes, "storage.modify", "/data/a/b"));
         assert!(!allows(scopes, "storage.modify", "/data/ab") && !allows(scopes, "storage.create", "/data/a"));
         assert!(!allows("", "storage.read", "/") && allows("storage.read:/", "storage.read", "/"));
+        assert!(has(scopes, "storage.modify") && !has(scopes, "storage.stage") && !has(scopes, "openid"));
     }
 
     #[test]
@@ -193,10 +200,10 @@ mod tests {
             };
             door.admit(&request.body(()).unwrap(), &[scope], second * 1_000_000_000)
         };
-        let why = |asked: Result<Option<String>, Refusal>| asked.unwrap_err().why;
+        let why = |asked: Result<Option<Claims>, Refusal>| asked.unwrap_err().why;
         assert_eq!(why(ask(Some(token(json!({}))), "storage.read", 15)), "unknown key");
         std::fs::write(&path, key.public().to_string()).unwrap();
-        assert_eq!(ask(Some(token(json!({}))), "storage.read", 15), Ok(Some("7".to_owned())));
+        assert_eq!(ask(Some(token(json!({}))), "storage.read", 15).unwrap().unwrap().jti, "7");
         assert_eq!(why(ask(Some(token(json!({}))), "storage.read", 20)), "expired");
         assert_eq!(why(ask(Some(token(json!({}))), "storage.read", 9)), "not valid yet");
         assert_eq!(why(ask(Some(token(json!({"aud": "x"}))), "storage.read", 15)), "for another audience");

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use http::Method;
+use http::header::HOST;
+use http::{Method, Request};
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -145,6 +146,13 @@ pub(crate) fn wrong(server: &str, what: &str, expected: &str) -> Error {
 }
 
 impl Front {
+    /// The address of the server, as somebody has asked it.
+    pub(crate) fn address<B>(&self, request: &Request<B>) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+        format!("{scheme}://{host}")
+    }
+
     /// Refuse what cannot be.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.threads == 0 || self.threads > 1_000_000 {

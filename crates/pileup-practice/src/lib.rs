@@ -3,8 +3,8 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `core` is what both share, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it, and of the token
-//! issuer `issuer`. `bearer` lets in whoever has a token, `jwt` signs and verifies those.
+//! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it, of the token
+//! issuer `issuer`, of the tape library `tape`. `bearer` lets in whoever has a token, `jwt` signs and verifies those.
 
 mod accept;
 mod answer;
@@ -28,6 +28,7 @@ mod settings;
 mod slots;
 mod storage;
 mod store;
+mod tape;
 mod tls;
 mod wire;
 
@@ -51,6 +52,7 @@ use crate::log::{Log, Writer};
 use crate::server::Work;
 use crate::settings::Settings;
 use crate::storage::Storage;
+use crate::tape::Tape;
 
 /// Open files for which there is room before the first connection.
 const ROOM: u64 = 16_384;
@@ -92,6 +94,15 @@ impl Server {
     pub fn issuer(settings_json: &str) -> Result<Self, Error> {
         let settings = issuer::Settings::read(settings_json)?;
         Self::run(settings.front.clone(), move |_| Issuer::open(settings))
+    }
+
+    /// Start a tape library with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    ///
+    /// # Errors
+    /// As [`Server::start`]; [`Error::System`] also when its events cannot be written.
+    pub fn tape(settings_json: &str) -> Result<Self, Error> {
+        let settings = tape::Settings::read(settings_json)?;
+        Self::run(settings.front.clone(), move |core| Tape::open(core, settings))
     }
 
     fn run<W: Work>(

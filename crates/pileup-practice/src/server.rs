@@ -39,6 +39,11 @@ pub(crate) trait Work: 'static {
     /// Do what is asked.
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer;
 
+    /// Write an answer in the words of what is served.
+    fn dress(&self, answer: Answer) -> Answer {
+        answer
+    }
+
     /// Whether the server was away after this request had arrived: then it is never answered.
     fn away_since(&self, _arrived: i64) -> bool {
         false
@@ -47,6 +52,11 @@ pub(crate) trait Work: 'static {
     /// How often there is something to be done beside the requests, ns.
     fn every(&self) -> i64 {
         1_000_000_000
+    }
+
+    /// When it is to be done besides: ready then.
+    async fn due(&self) {
+        std::future::pending().await
     }
 
     /// Do it.
@@ -69,7 +79,11 @@ impl Core {
     fn gate(&self, turn: &Turn, request: &Request<Incoming>, scopes: &[&str], met: Option<Met>) -> Option<Answer> {
         let arrived = turn.open.look(|line| line.arrived);
         match self.door.admit(request, scopes, arrived) {
-            Ok(token) => turn.open.note(|line| line.note = token.unwrap_or_default()),
+            Ok(None) => {}
+            Ok(Some(claims)) => {
+                turn.limit(claims.scope);
+                turn.open.note(|line| line.note = claims.jti);
+            }
             Err(refusal) => {
                 turn.open.note(|line| refusal.why.clone_into(&mut line.note));
                 return Some(refusal.answer());
@@ -145,7 +159,7 @@ impl<W: Work> Server<W> {
             _ => {}
         }
         drain(&turn, &mut request).await;
-        Ok(core.finish(&turn, answer, met))
+        Ok(core.finish(&turn, self.work.dress(answer), met))
     }
 
     /// Wait for a slot, hold it for the service time, then do the work.

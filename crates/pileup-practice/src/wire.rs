@@ -9,12 +9,15 @@ use std::task::{Context, Poll, Waker};
 use pileup_pacer::clock::now;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::bearer::{allows, has};
 use crate::log::Open;
 
 /// A request and how far its answer is.
 pub(crate) struct Turn {
     /// Its line in the log.
     pub(crate) open: Rc<Open>,
+    /// Scopes of its token; none: tokens are not looked at.
+    scopes: RefCell<Option<String>>,
     /// The answer is under way.
     answering: Cell<bool>,
     /// All of its body has been handed over.
@@ -29,11 +32,27 @@ impl Turn {
     pub(crate) fn new(open: Rc<Open>) -> Rc<Self> {
         Rc::new(Self {
             open,
+            scopes: RefCell::new(None),
             answering: Cell::new(false),
             complete: Cell::new(false),
             waiting: RefCell::new(None),
             left: Cell::new(false),
         })
+    }
+
+    /// Its token was looked at, and has these scopes.
+    pub(crate) fn limit(&self, scopes: String) {
+        *self.scopes.borrow_mut() = Some(scopes);
+    }
+
+    /// Whether its token has one of these scopes for a path.
+    pub(crate) fn allows(&self, may: &[&str], path: &str) -> bool {
+        self.scopes.borrow().as_deref().is_none_or(|scopes| may.iter().any(|scope| allows(scopes, scope, path)))
+    }
+
+    /// Whether its token has this scope for any path.
+    pub(crate) fn has(&self, scope: &str) -> bool {
+        self.scopes.borrow().as_deref().is_none_or(|scopes| has(scopes, scope))
     }
 
     /// From now on what is written is the answer.

@@ -59,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<practice::PracticeStorage>()?;
     module.add_class::<practice::PracticeBatch>()?;
     module.add_class::<practice::PracticeIssuer>()?;
+    module.add_class::<practice::PracticeTape>()?;
     module.add_class::<relay::Relay>()?;
     module.add_class::<session::Session>()?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `PracticeStorage`, `PracticeBatch` and `PracticeIssuer` for Python.
+//! `PracticeStorage`, `PracticeBatch`, `PracticeIssuer` and `PracticeTape` for Python.
 
 use pileup_practice::{Error, Server};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -62,6 +62,27 @@ impl PracticeIssuer {
     #[new]
     fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
         py.detach(|| Server::issuer(settings)).map(Self).map_err(raised)
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.stop()).map_err(raised)
+    }
+}
+
+/// The practice tape library, running in threads of its own from the moment it is made.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct PracticeTape(Server);
+
+#[pymethods]
+impl PracticeTape {
+    #[new]
+    fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
+        py.detach(|| Server::tape(settings)).map(Self).map_err(raised)
     }
 
     #[getter]

@@ -347,6 +347,17 @@ class PracticeIssuer:
         """Answer what is under way, write the log out and end."""
 
 @final
+class PracticeTape:
+    """The practice tape library, running in threads of its own from the moment it is made."""
+
+    def __new__(cls, settings: str) -> Self:
+        """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port or a file of events."""
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None:
+        """Answer what is under way, write log and events out and end."""
+
+@final
 class Relay:
     """A TCP relay with a path of known latency and bandwidth, running in a thread of its own once it is made."""
 

@@ -39,6 +39,7 @@ class PracticeServer(Protocol):
         ("a storage that takes 20 ms for each request", "pileup practice storage --port 8080 --service '20 ms'"),
         ("a batch system with 50 slots", "pileup practice batch --slots 50"),
         ("a token issuer", "pileup practice issuer --lifetime '1 min'"),
+        ("a tape library, a minute in a second", "pileup practice tape --drives 4 --speed-up 60"),
     ],
     page="practice.md",
 )
@@ -175,6 +176,53 @@ def issuer(settings: str, **given: Any) -> None:
     from pileup.model.practice import IssuerSettings
 
     _serve("issuer", PracticeIssuer, _wanted(IssuerSettings, settings, given))
+
+
+@command.command(
+    "tape",
+    cls=Command,
+    examples=[
+        (
+            "an hour in a minute, 5 files at the library at a time",
+            "pileup practice tape --port 8083 --speed-up 60 --drives 4 --max-transfers 5",
+        ),
+        ("with what happened to each file", "pileup practice tape --files 1e6 --size '2 GB' --events tape.csv"),
+    ],
+    page="practice.md",
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@click.option("--speed-up", metavar="N", help="Library time runs so many times faster.  [default: 1]")
+@click.option("--drives", metavar="N", help="Tape drives.  [default: 4]")
+@click.option("--max-transfers", metavar="N", help="Files at the library at a time; 0: any number.  [default: 0]")
+@click.option("--files", metavar="N", help="Files on tape: /tape/0000000 and so on.  [default: 10000]")
+@click.option("--size", metavar="SIZE", help="Of a file: '2 GB', or '{lognormal: [1 GB, 0.5]}'.  [default: 1 GB]")
+@click.option("--speed", metavar="B/s", help="Of each drive, e.g. '300 MB/s'.  [default: 100 MB/s]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
+    help="All settings as one mapping, see docs/practice.md.",
+)
+@click.option(
+    "--events",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV file that says what happened to each file, in library time and real time.",
+)
+@click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
+)
+def tape(settings: str, **given: Any) -> None:
+    """Start a tape library.
+
+    It speaks the WLCG Tape REST API. Its drives, cartridges, times and faults are known. Prints its address when it
+    answers; ends on Ctrl-C or SIGTERM and then completes its events and its log.
+    """
+    from pileup._core._native import PracticeTape
+    from pileup.model.practice import TapeSettings
+
+    _serve("tape", PracticeTape, _wanted(TapeSettings, settings, given))
 
 
 @command.command(

@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, StringConstraints, model_validator
 
 from pileup.model.law import Law, TimeLaw
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
+from pileup.model.sizes import SizeLaw, Sizes
 from pileup.model.suite_part import Part
 
 SETTINGS = "PILEUP_PRACTICE_SETTINGS"
@@ -104,7 +105,8 @@ class ServerSettings(Part):
 
     def common(self) -> dict[str, object]:
         """Return these as plain data for the server."""
-        plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log")}
+        names = ("host", "port", "threads", "queue", "seed", "log", "token", "keys", "audience")
+        plain = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return plain | {"tls": self.tls.model_dump() if self.tls else None}
 
     def to_native(self) -> dict[str, object]:
@@ -132,10 +134,6 @@ class GuardedSettings(ServerSettings):
         if self.token is not None and self.keys is not None:
             raise ValueError("a token and keys are given; expected one of them")
         return self
-
-    def common(self) -> dict[str, object]:
-        """Return these as plain data for the server."""
-        return super().common() | {name: getattr(self, name) for name in ("token", "keys", "audience")}
 
 
 class StorageSettings(GuardedSettings):
@@ -262,5 +260,89 @@ class IssuerSettings(ServerSettings):
             | {name: getattr(self, name) for name in plain}
             | {"service": self.service.to_native(), "lifetime": self.lifetime.to_native()}
             | {"clients": {name: secret.get_secret_value() for name, secret in self.clients.items()}}
+            | {"faults": [fault.to_native() for fault in self.faults]}
+        )
+
+
+class DriveDown(Part):
+    """A time in which a drive of a tape library is down. What it was reading is read again, by another or later."""
+
+    drive: int = Field(ge=0, description="number of the drive, from 0")
+    at: Duration = Field(0, description="when it goes down, library time after the start of the server")
+    for_: Duration = Field(gt=0, alias="for", description="how long it is down")
+
+    def to_native(self) -> dict[str, int]:
+        """Return plain data for the server, times in nanoseconds."""
+        return {"drive": self.drive, "from": self.at, "lasts": self.for_}
+
+
+class TapeSettings(GuardedSettings):
+    """Settings of the practice tape library, which speaks the WLCG Tape REST API.
+
+    A file that is wanted on disk waits at the stager until fewer than `max_transfers` are at the library, then at the
+    library for a drive, for the robot to bring its cartridge, and for the tape to be wound; then it is read. All times
+    but `service` are library time, which runs `speed_up` times faster than real time.
+    """
+
+    speed_up: float = Field(1.0, ge=0.001, le=1e6, description="library time runs so many times faster than real time")
+    files: Count = Field(10_000, le=10**8, description="files on tape; their names are PREFIX/0000000 and so on")
+    prefix: str = Field("/tape", pattern=r"^(/[^/]+)+$", description="folder of these files")
+    size: Sizes = Field(
+        SizeLaw(fixed=10**9), description="bytes of a file, e.g. `2 GB`, or drawn: `{lognormal: [1 GB, 0.5]}`"
+    )
+    max_transfers: int = Field(
+        0, ge=0, le=10**6, description="files handed to the library at the same time; the others wait; 0: any number"
+    )
+    keep: Duration = Field(0, description="how long a file stays on disk that nobody needs any more")
+    most: int = Field(10_000, ge=1, le=10**6, description="most files of one request; beyond, the answer is 413")
+    drives: int = Field(4, ge=1, le=10_000, description="tape drives")
+    cartridges: int = Field(100, ge=1, le=10**6, description="cartridges; which one has a file is drawn from the seed")
+    arms: int = Field(1, ge=1, le=10_000, description="cartridges that the robot moves at the same time")
+    order: Literal["cartridge", "fifo"] = Field(
+        "cartridge",
+        description="cartridge: a drive serves all that waits for the cartridge in it, then the cartridge that was "
+        "wanted first; fifo: the oldest request first",
+    )
+    mount: TimeLaw = Field(Law(fixed=60 * 10**9), description="time to bring a cartridge into a drive")
+    dismount: TimeLaw = Field(Law(fixed=30 * 10**9), description="time to bring the cartridge back that is in it")
+    seek: TimeLaw = Field(Law(uniform=(0, 90 * 10**9)), description="time to wind the tape to a file")
+    speed: Bandwidth = Field(100e6, gt=0, description="of each drive, e.g. `300 MB/s`")
+    unreadable: tuple[int, ...] = Field((), description="numbers of cartridges, from 0, that cannot be read")
+    lost: Fraction = Field(0.0, le=1, description="share of the files handed to the library that it forgets")
+    silent: tuple[int, ...] = Field(
+        (), description="files that the library never serves: the n-th that it was handed, from 0"
+    )
+    down: tuple[DriveDown, ...] = Field((), description="when drives are down")
+    service: TimeLaw = Field(Law(fixed=0), description="real time for which a request of the API holds its slot")
+    sitename: str = Field("pileup-practice", min_length=1, description="what it calls itself to those who look for it")
+    faults: tuple[Fault, ...] = Field((), description="faults to inject into requests")
+    events: str | None = Field(
+        None, description="CSV file that says what happened to each file, in both times; default: none"
+    )
+
+    @model_validator(mode="after")
+    def _there_are_such(self) -> Self:
+        if self.size.mix is not None:
+            raise ValueError("size has a mix; expected a size, or one drawn from uniform or lognormal")
+        for number in self.unreadable:
+            if not 0 <= number < self.cartridges:
+                raise ValueError(f"unreadable has cartridge {number}; expected 0 to {self.cartridges - 1}")
+        for each in self.down:
+            if each.drive >= self.drives:
+                raise ValueError(f"down has drive {each.drive}; expected 0 to {self.drives - 1}")
+        if any(number < 0 for number in self.silent):
+            raise ValueError("silent has a negative number; expected numbers from 0")
+        return self
+
+    def to_native(self) -> dict[str, object]:
+        """Return plain data for `PracticeTape` (as JSON): times in ns, sizes in bytes, speed in bytes/s."""
+        plain = ("speed_up", "files", "prefix", "max_transfers", "keep", "most", "sitename", "events")
+        library = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
+        laws = ("mount", "dismount", "seek", "service")
+        return (
+            self.common()
+            | {name: getattr(self, name) for name in (*plain, *library)}
+            | {name: getattr(self, name).to_native() for name in laws}
+            | {"size": self.size.model_dump(exclude_none=True), "down": [each.to_native() for each in self.down]}
             | {"faults": [fault.to_native() for fault in self.faults]}
         )

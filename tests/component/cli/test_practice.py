@@ -1,7 +1,9 @@
 """`pileup practice` ends by Ctrl-C and SIGTERM in order, at whatever moment they come."""
 
+import http.client
 import subprocess
 import sys
+from pathlib import Path
 
 SERVED = """
 import os, signal, sys, threading
@@ -49,3 +51,22 @@ def test_a_signal_before_any_line_ends_it() -> None:
     assert done.returncode == 0, done.stderr
     number = int(done.stdout.split()[1])
     assert 1 < number < 199, "before it waits, and the last while it waits"
+
+
+def test_a_tape_library_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
+    events = tmp_path / "tape.csv"
+    options = ["--speed-up", "1e6", "--files", "1e6", "--size", "{lognormal: [1 GB, 0.5]}", "--events", str(events)]
+    command = [sys.executable, "-m", "pileup", "practice", "tape", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        ready = process.stdout.readline()
+        assert ready.startswith("pileup practice tape ready at http://127.0.0.1:")
+        connection = http.client.HTTPConnection("127.0.0.1", int(ready.rstrip("/\n").rpartition(":")[2]), timeout=10)
+        connection.request("GET", "/read?path=/tape/0999999")
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.terminate()
+        assert process.wait(10) == 0
+    words = [line.split(",")[2] for line in events.read_text().splitlines()]
+    expected = ["event", "start", "wanted", "queued", "assigned", "mounted", "begun", "delivered", "left", "stop"]
+    assert words == expected

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from pileup.model.practice import BatchSettings, StorageSettings
+from pileup.model.practice import BatchSettings, StorageSettings, TapeSettings
 
 
 def test_the_defaults_are_those_of_the_server() -> None:
@@ -118,3 +118,45 @@ def test_the_batch_system_gets_its_own_defaults_and_base_units() -> None:
 def test_mistakes_in_a_batch_system_are_named(wrong: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         BatchSettings.model_validate(wrong)
+
+
+def test_the_tape_library_gets_its_own_defaults_and_base_units() -> None:
+    native = json.loads(json.dumps(TapeSettings().to_native()))
+    assert (native["drives"], native["size"], native["seek"]) == (4, {"fixed": 10**9}, {"uniform": [0, 90 * 10**9]})
+    settings = TapeSettings.model_validate(
+        {
+            "mount": {"exponential": "1 min"},
+            "size": {"lognormal": ["2 GB", 0.5]},
+            "speed": "300 MB/s",
+            "keep": "1 h",
+            "files": "1e6",
+            "down": [{"drive": 1, "at": "10 min", "for": "5 min"}],
+            "lost": "0.01 %",
+        }
+    )
+    native = json.loads(json.dumps(settings.to_native()))
+    assert (native["mount"], native["size"]) == ({"exponential": 60 * 10**9}, {"lognormal": [2 * 10**9, 0.5]})
+    assert (native["speed"], native["keep"], native["files"], native["lost"]) == (300e6, 3600 * 10**9, 10**6, 1e-4)
+    assert native["down"] == [{"drive": 1, "from": 600 * 10**9, "lasts": 300 * 10**9}]
+    assert set(native) == set(TapeSettings.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"drive": 3}, "drive"),
+        ({"drives": 0}, "greater than or equal to 1"),
+        ({"speed_up": 0}, "greater than or equal to 0.001"),
+        ({"prefix": "tape"}, "pattern"),
+        ({"size": {"mix": [{"size": "1 GB"}]}}, "size has a mix; expected a size"),
+        ({"unreadable": [100]}, "unreadable has cartridge 100; expected 0 to 99"),
+        ({"down": [{"drive": 4, "for": "1 s"}]}, "down has drive 4; expected 0 to 3"),
+        ({"down": [{"drive": 0}]}, "for"),
+        ({"silent": [-1]}, "silent has a negative number"),
+        ({"order": "lifo"}, "'cartridge' or 'fifo'"),
+        ({"faults": [{"kind": "truncate"}]}, "'stall', 'refuse'"),
+    ],
+)
+def test_mistakes_in_a_tape_library_are_named(wrong: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        TapeSettings.model_validate(wrong)

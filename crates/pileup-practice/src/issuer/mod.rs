@@ -10,7 +10,6 @@ mod settings;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use http::header::HOST;
 use http::{Method, Request};
 use hyper::body::Incoming;
 use pileup_pacer::clock::now;
@@ -53,16 +52,9 @@ impl Issuer {
         Ok(Self { settings, grants: RefCell::new(grants), free: Law::Fixed(0) })
     }
 
-    /// Its address, as somebody has asked it.
-    fn address(&self, request: &Request<Incoming>) -> String {
-        let scheme = if self.settings.front.tls.is_some() { "https" } else { "http" };
-        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-        format!("{scheme}://{host}")
-    }
-
     /// Its metadata (RFC 8414, 2).
     fn about(&self, request: &Request<Incoming>) -> Value {
-        let address = self.address(request);
+        let address = self.settings.front.address(request);
         let at = |path: &str| format!("{address}{path}");
         let scopes: Vec<_> = self.settings.scope.split(' ').map(|scope| scope.split(':').next()).collect();
         json!({
@@ -77,7 +69,7 @@ impl Issuer {
     }
 
     async fn token(&self, turn: &Turn, request: &mut Request<Incoming>) -> Result<Answer, No> {
-        let iss = self.settings.iss.clone().unwrap_or_else(|| self.address(request) + "/");
+        let iss = self.settings.iss.clone().unwrap_or_else(|| self.settings.front.address(request) + "/");
         let form = ask::form(turn, request).await?;
         note(turn, form.get("grant_type").map_or("no grant_type", String::as_str));
         let (client, secret) = ask::client(request.headers(), &form)?;

@@ -1,0 +1,215 @@
+//! What clients ask: bodies of the Tape REST API, in JSON.
+
+use http::Request;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::wire::Turn;
+
+use super::bulk::Wanted;
+use super::problem::Problem;
+use super::stager::FOR_EVER;
+
+/// Largest body, bytes.
+const LARGEST: usize = 64 << 20;
+/// Longest path, bytes.
+const LONGEST: usize = 4096;
+/// Units of a duration (ISO 8601) before and after the `T`, in seconds. Years and months have no fixed length.
+const DAYS: [(char, f64); 2] = [('W', 604_800.0), ('D', 86_400.0)];
+const HOURS: [(char, f64); 3] = [('H', 3600.0), ('M', 60.0), ('S', 1.0)];
+
+#[derive(Deserialize)]
+struct Stage {
+    files: Vec<File>,
+}
+
+/// Metadata for particular sites, and words that the standard has not, must not be refused.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    path: String,
+    disk_lifetime: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Paths {
+    paths: Vec<String>,
+}
+
+/// A file that is to be read now.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reading {
+    pub(crate) path: String,
+    /// Whether the answer has the content of the file.
+    #[serde(default)]
+    pub(crate) content: bool,
+}
+
+/// Take a body in.
+pub(crate) async fn body(turn: &Turn, request: &mut Request<Incoming>) -> Result<Vec<u8>, Problem> {
+    let mut data = Vec::new();
+    while let Some(frame) = request.body_mut().frame().await {
+        let Ok(frame) = frame else { return Err(Problem::body("the body ended early; expected all of it")) };
+        let Ok(piece) = frame.into_data() else { continue };
+        turn.open.note(|line| line.bytes_in += piece.len() as u64);
+        if data.len() + piece.len() > LARGEST {
+            return Err(too_large("a body of more than 64 MiB; expected less"));
+        }
+        data.extend_from_slice(&piece);
+    }
+    Ok(data)
+}
+
+/// Files to be staged, so many at most.
+pub(crate) fn stage(body: &[u8], most: usize) -> Result<Vec<Wanted>, Problem> {
+    let Stage { files } = json(body, "{\"files\": [{\"path\", \"diskLifetime\"}, ...]}")?;
+    check(files.iter().map(|file| file.path.as_str()), "files", most)?;
+    let wanted = files.into_iter().map(|File { path, disk_lifetime }| {
+        let lasts = disk_lifetime.map_or(Ok(FOR_EVER), |text| {
+            duration(&text).ok_or_else(|| {
+                Problem::body(format!("diskLifetime {text:?}; expected a duration of ISO 8601 like PT1H or P1DT12H"))
+            })
+        });
+        lasts.map(|lasts| Wanted { path, lasts })
+    });
+    wanted.collect()
+}
+
+/// Paths, so many at most.
+pub(crate) fn paths(body: &[u8], most: usize) -> Result<Vec<String>, Problem> {
+    let Paths { paths } = json(body, "{\"paths\": [...]}")?;
+    check(paths.iter().map(String::as_str), "paths", most)?;
+    Ok(paths)
+}
+
+/// A file to be read now: of a body, or of a query `path=PATH&content=true`.
+pub(crate) fn reading(body: &[u8], query: Option<&str>) -> Result<Reading, Problem> {
+    let Some(query) = query else { return json(body, "{\"path\", \"content\": true or false}") };
+    let mut wanted = Reading { path: String::new(), content: false };
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match (&*name, &*value) {
+            ("path", value) => value.clone_into(&mut wanted.path),
+            ("content", value @ ("true" | "false")) => wanted.content = value == "true",
+            (name, value) => {
+                return Err(Problem::body(format!("{name}={value}; expected path=PATH and content=true or false")));
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+fn json<T: DeserializeOwned>(body: &[u8], expected: &str) -> Result<T, Problem> {
+    serde_json::from_slice(body).map_err(|error| Problem::body(format!("{error}; expected {expected}")))
+}
+
+fn check<'a>(paths: impl ExactSizeIterator<Item = &'a str>, name: &str, most: usize) -> Result<(), Problem> {
+    let number = paths.len();
+    if number == 0 {
+        return Err(Problem::body(format!("{name} - Field does not exist or is not a valid non-empty array")));
+    }
+    if number > most {
+        return Err(too_large(&format!("{number} {name}; expected at most {most}")));
+    }
+    let mut paths = paths;
+    if paths.any(|path| path.is_empty() || path.len() > LONGEST) {
+        return Err(Problem::body(format!("an empty or very long path; expected {name} of 1 to {LONGEST} bytes")));
+    }
+    Ok(())
+}
+
+fn too_large(detail: &str) -> Problem {
+    Problem::new(413, "Content too large", detail)
+}
+
+/// A duration of ISO 8601, ns.
+fn duration(text: &str) -> Option<i64> {
+    let rest = text.strip_prefix('P')?;
+    let (days, hours) = match rest.split_once('T') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None if rest.is_empty() => return None,
+        None => (rest, ""),
+    };
+    Some(((seconds(days, &DAYS)? + seconds(hours, &HOURS)?) * 1e9) as i64)
+}
+
+fn seconds(mut text: &str, units: &[(char, f64)]) -> Option<f64> {
+    let mut total = 0.0;
+    for (unit, length) in units {
+        if let Some((number, rest)) = text.split_once(*unit) {
+            if !number.bytes().all(|each| each.is_ascii_digit() || each == b'.') {
+                return None;
+            }
+            total += number.parse::<f64>().ok()? * length;
+            text = rest;
+        }
+    }
+    text.is_empty().then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_iso_8601() {
+        for (text, seconds) in [
+            ("PT1H", Some(3600)),
+            ("PT1M30S", Some(90)),
+            ("P1DT12H", Some(129_600)),
+            ("P2W", Some(1_209_600)),
+            ("PT0.5S", Some(0)),
+            ("PT0S", Some(0)),
+            ("P", None),
+            ("PT", None),
+            ("P1DT", None),
+            ("1H", None),
+            ("PT1S1H", None),
+            ("PT-1H", None),
+            ("PTH", None),
+            ("P1M", None),
+            ("PT1e3S", None),
+        ] {
+            assert_eq!(duration(text).map(|time| time / 1_000_000_000), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn stage_requests_are_read_as_the_standard_writes_them() {
+        let body = br#"{"files": [{"path": "/a", "targetedMetadata": {"x@y": {"activity": "z"}}, "priority": 3},
+            {"path": "/b", "diskLifetime": "PT1H"}], "other": 1}"#;
+        let wanted = stage(body, 2).unwrap();
+        assert_eq!(
+            wanted.iter().map(|each| (each.path.as_str(), each.lasts)).collect::<Vec<_>>(),
+            [("/a", FOR_EVER), ("/b", 3_600_000_000_000)]
+        );
+        for (wrong, status) in [
+            (&body[..], 413),
+            (br#"{"files": []}"#, 400),
+            (b"{}", 400),
+            (b"", 400),
+            (br#"{"files": [{"path": ""}]}"#, 400),
+            (br#"{"files": [{"path": 5}]}"#, 400),
+            (br#"{"files": [{"path": "/a", "diskLifetime": "1 h"}]}"#, 400),
+        ] {
+            let problem = stage(wrong, 1).err().unwrap();
+            assert_eq!(problem.status, status, "{problem:?}");
+        }
+        assert_eq!(paths(br#"{"paths": []}"#, 1).unwrap_err().title, "JSON Validation error");
+    }
+
+    #[test]
+    fn a_file_is_named_in_a_body_or_a_query() {
+        let told =
+            |asked: Result<Reading, Problem>| asked.map(|asked| (asked.path, asked.content)).map_err(|no| no.status);
+        assert_eq!(told(reading(br#"{"path": "/a"}"#, None)), Ok(("/a".to_owned(), false)));
+        assert_eq!(told(reading(b"", Some("path=%2Fa+b&content=true"))), Ok(("/a b".to_owned(), true)));
+        for wrong in ["size=3", "path=/a&content=1"] {
+            assert_eq!(told(reading(b"", Some(wrong))), Err(400), "{wrong}");
+        }
+        assert_eq!(told(reading(b"[]", None)), Err(400));
+    }
+}
