@@ -96,7 +96,7 @@ def drawn(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return settings and options of a try. Times are in shares of what a drive has for a file, scaled afterwards."""
     drives = random.choice([6, 8, 10, 12, 16])
     seconds = 8 * 3600 * drives / (PROJECTS * 10)  # of a drive for one file, if it is always busy
-    together, ahead = random.choice([2, 5, 5, 10]), random.choice([2, 5, 10, 10])
+    together, ahead = random.choice([2, 5, 10, 10]), random.choice([2, 5, 5, 10])
     change = random.uniform(0.15, 0.6) * seconds  # of cartridges
     reading = max(5.0, seconds - change / min(together, 5))
     seek = random.uniform(0.1, 0.4) * reading

@@ -198,7 +198,7 @@ class SimulatedLoad:
     def _tell(self) -> None:
         """Write the frame of the time since the last one; its phase is the one that it ended in."""
         now, late, rows = self._clock.now(), self._late, self._counts.drain()
-        if now == self._last and not rows:
+        if now == self._last and not (rows or self.missed or self._started):
             return
         # An open load without `clients` has as many as it needs, so nothing waits for one.
         clients = self.order.load.clients or self._clients + self.order.load.open

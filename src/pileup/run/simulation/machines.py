@@ -11,6 +11,7 @@ from pileup.model.plan import Plan
 from pileup.plugin import Target
 from pileup.run.simulation.clock import VirtualClock
 from pileup.suite import instances
+from pileup.suite.problems import parts
 from pileup.suite.scan import text_of
 
 
@@ -70,7 +71,7 @@ class Machines:
             self._open[name], self._texts[name] = made, texts
         except (PileupError, ValueError) as problem:
             self._problems[name] = str(problem)
-            raise TargetError(f"target {name}: {problem}", "settings that its machine takes") from problem
+            raise TargetError(*parts(f"target {name}: {problem}")) from problem
 
 
 def used(plan: Plan) -> list[str]:

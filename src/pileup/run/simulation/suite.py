@@ -224,7 +224,8 @@ class SuiteSimulation:
         """Call `begin_run` of the test, unless that was done; return what it gave as text, and what went wrong."""
         key = case.test.name, json.dumps([case.test.options, case.test.aim], sort_keys=True, default=str)
         if key not in self._begun:
-            test, text, problem = None, "", ""
+            test: Test | None = None
+            text = problem = ""
             try:
                 test = instances.make_test(self._plan, case, self._machines.get, 0)
                 text = shared.to_text(await finished(test.begin_run()))

@@ -76,6 +76,8 @@ class End(Test):
 class Plain(Test):
     """Not async."""
 
+    needs = "any"
+
     def run(self, op: Op):
         """Do nothing."""
 
