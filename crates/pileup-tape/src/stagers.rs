@@ -180,9 +180,12 @@ mod tests {
         assert_eq!((stagers.waiting(), stagers.library().waiting()), (1, 1));
         stagers.advance(1000 * S);
         let events = stagers.take_events();
-        let of = |what| events.iter().filter(|event| event.what == what).map(|event| (event.request, event.time / S));
-        assert_eq!(of(What::Queued).collect::<Vec<_>>(), [(Some(0), 0), (Some(2), 0), (Some(1), 15)]);
-        assert_eq!(of(What::Delivered).collect::<Vec<_>>(), [(Some(0), 15), (Some(2), 20), (Some(1), 25)]);
+        let of = |what| {
+            let found = events.iter().filter(|event| event.what == what);
+            found.map(|event| (event.request, event.time / S)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(What::Queued), [(Some(0), 0), (Some(2), 0), (Some(1), 15)]);
+        assert_eq!(of(What::Delivered), [(Some(0), 15), (Some(2), 20), (Some(1), 25)]);
         assert_eq!(stagers.submit(0, 2, 1, MB), None);
     }
 

@@ -18,7 +18,7 @@ class TapeProject(Test):
     of the law `work`. Client 0 is at worker node 0, client 1 at node 1, …, and round again.
 
     For each file `stager_queue` is the time from the request until it is handed to the tape library (label `node`),
-    `queue_wait` from there until its transfer begins, `transfer` until it is there (label `drive`), and `file` all of it.
+    `queue_wait` from there until its transfer begins, `transfer` until it is there (label `drive`), `file` all of it.
     `idle` is the time for which the process waits for a file that it could open, whichever queue that is in; `work`
     is the time that it works. A request in the library is also a detached operation `tape_queue` until its transfer
     begins, so that the length of that queue is recorded. A file that does not come fails, and the project with it, when
@@ -65,7 +65,7 @@ class TapeProject(Test):
             raise Failed(f"{counted(len(problems), 'file')} of {self.files} did not come: {problems[0]}")
 
     async def _next(self, turn: int, here: asyncio.Queue[tuple[int, str]], early: dict[int, str]) -> tuple[int, str]:
-        """Return the file to open next, and why it did not come; `early` keeps those that are there before their turn."""
+        """Return the file to open next, and why it did not come; `early` keeps those that are there too early."""
         if self.open == "arrival":
             return await here.get()
         while turn not in early:

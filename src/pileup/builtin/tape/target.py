@@ -17,8 +17,8 @@ class PracticeTapeTarget(Target):
 
     Files lie on cartridges; a robot brings them to drives, which wind to a file and read it. Each worker node has a
     stager that hands the library at most `max_transfers` requests at a time, and keeps the others in the order of
-    coming. Settings are words of `launch`, for example `launch: {drives: 10, nodes: 40, max_transfers: 5, mount: 90 s}`,
-    and may be varied in a scan. Drives go down, cartridges cannot be read, and requests get lost as the settings say.
+    coming. Settings are words of `launch`, for example `launch: {drives: 10, nodes: 40, max_transfers: 5}`, and may be
+    varied in a scan. Drives go down, cartridges cannot be read, and requests get lost as the settings say.
     """
 
     kind = "practice-tape"
@@ -37,4 +37,5 @@ class PracticeTapeTarget(Target):
 
     def probe(self) -> str:
         """Say that it is there in virtual time alone. Raises TargetError."""
-        raise TargetError("a practice tape library has a machine in virtual time alone", "a simulation", "pileup simulate SUITE")
+        told = "a practice tape library is there in virtual time alone"
+        raise TargetError(told, "a simulation", "pileup simulate SUITE")

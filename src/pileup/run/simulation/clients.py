@@ -32,11 +32,11 @@ class Clients:
     """Those of one case, whose load has begun."""
 
     def __init__(
-        self, run: SimulatedRun, load: SimulatedLoad, make: Make, ledger: SimulatedLedger, output: Output, longest: int
+        self, run: SimulatedRun, load: SimulatedLoad, make: Make, ledger: SimulatedLedger, output: Output
     ) -> None:
         self._run, self._load, self._make, self._ledger, self._output = run, load, make, ledger, output
         self._clock = run.clock
-        self._last = load.begun + longest
+        self._last = load.begun + run.plan.case(load.order.case).longest
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tests: dict[int, Test] = {}

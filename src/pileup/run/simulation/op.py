@@ -98,9 +98,7 @@ class SimulatedOp:
         if not CHECKED.fullmatch(name):
             raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
         outcome = Outcome.PASSED if ok else Outcome.FAILED
-        self.record(
-            f"check.{name.replace(' ', '_')}", start=self.now(), outcome=outcome, error="" if ok else name
-        )
+        self.record(f"check.{name.replace(' ', '_')}", start=self.now(), outcome=outcome, error="" if ok else name)
         return bool(ok)
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:

@@ -10,11 +10,10 @@ from pileup.model.errors import Problem, SuiteError
 from pileup.model.loads.load import Load
 from pileup.model.plan import Plan
 from pileup.model.problem_codes import ProblemCode
-from pileup.model.suite import TargetSpec, TestSpec
+from pileup.model.suite import Suite, TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.run.simulation.machines import used
 from pileup.suite import instances
-
 
 
 class NotSimulatedError(SuiteError):
@@ -45,6 +44,10 @@ def _problems(plan: Plan) -> Iterator[Told]:
         yield from _of_test(test, folder)
     for case in plan.cases:
         yield from _of_load(case.test.name, case.load)
+    yield from _of_suite(suite)
+
+
+def _of_suite(suite: Suite) -> Iterator[Told]:
     for monitor in suite.monitors:
         told = f"monitor {monitor.name or monitor.use} measures a real system"
         yield told, "no monitors: operations of the tests say what the machines do", RUN

@@ -196,7 +196,7 @@ class SuiteSimulation:
         self._remark(case, make(0))
         output = self.folder.output(case.name)
         with self._run.case(case) as load:
-            clients = Clients(self._run, load, make, self._ledger, output, case.longest)
+            clients = Clients(self._run, load, make, self._ledger, output)
             self._active[case.id] = clients
             for role in roles:
                 self._tasks[role.id] = asyncio.create_task(self._carry(role))

@@ -100,7 +100,13 @@ def test_who_goes_away_takes_the_request_back() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"drives": 0}, {"speeed": 1}, {"order": "lifo"}, {"unreadable": [1]}, {"down": [{"drive": 1, "at": "0 s", "for": "1 s"}]}],
+    [
+        {"drives": 0},
+        {"speeed": 1},
+        {"order": "lifo"},
+        {"unreadable": [1]},
+        {"down": [{"drive": 1, "at": "0 s", "for": "1 s"}]},
+    ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
@@ -202,7 +208,8 @@ def test_files_are_opened_in_order_where_that_is_wanted() -> None:
 
 
 def test_a_file_that_does_not_come_fails_its_project_when_the_others_are_done(tmp_path: Path) -> None:
-    simulation = suite(tmp_path, {"cartridges": 3, "unreadable": [1]}, "{files: 9, work: 1 s, size: 1 MB}", "{times: 2}")
+    launch = {"cartridges": 3, "unreadable": [1]}
+    simulation = suite(tmp_path, launch, "{files: 9, work: 1 s, size: 1 MB}", "{times: 2}")
     results = simulation.run()
     assert int(results.exit_code) == 1
     assert "of 9 did not come: its cartridge cannot be read" in results.cases[0].reason

@@ -47,7 +47,7 @@ def rows(folder: RunFolder, what: str) -> list[tuple[Any, ...]]:
 
 def times(folder: RunFolder, case: int = 1) -> list[tuple[float, ...]]:
     """Return client, and seconds at which iterations were due, began and ended."""
-    found = rows(folder, f"client, intended, start, \"end\" FROM operations WHERE parent = 0 AND case_id = {case}")
+    found = rows(folder, f'client, intended, start, "end" FROM operations WHERE parent = 0 AND case_id = {case}')
     return [(client, *((time - BEGAN) / SECOND for time in moments)) for client, *moments in found]
 
 
@@ -63,7 +63,7 @@ def test_clients_of_a_closed_load_go_on_when_they_have_thought(tmp_path: Path) -
         (1, 43, 43, 60),
     ]
     assert str(results.verdict) == "passed"
-    told = 'key, bytes, calls, labels FROM operations WHERE operation = \'ask\''
+    told = "key, bytes, calls, labels FROM operations WHERE operation = 'ask'"
     assert rows(folder, told)[:2] == [("k0", 100, 1, "client=c0"), ("k1", 100, 1, "client=c1")]
     assert sum(moved for (moved,) in rows(folder, "bytes FROM operations WHERE parent = 0")) == 600
     assert [(row.sample.value, row.iteration) for row in folder.samples()] == [(n, n) for n in range(6)]
@@ -163,7 +163,10 @@ targets:
   - {name: read, use: storage.read, target: se, options: {files: 1, size: 1 kB}}
   - {name: plain, use: ./waiting.py:Plain, target: disk}
   - {name: away, use: ./waiting.py:Alone, isolate: process}
-  - {name: search, use: ./waiting.py:Ask, target: here, load: {find: {raise: rate, between: [1 /s, 9 /s], while: p95(search.response) < 1 s}, for: 9 s}}
+  - name: search
+    use: ./waiting.py:Ask
+    target: here
+    load: {find: {raise: rate, between: [1 /s, 9 /s], while: p95(search.response) < 1 s}, for: 9 s}
 monitors: [{use: node}]
 places: processes:2
 faults: [{at: 1 s, do: command, run: "true", during: [search]}]
@@ -235,4 +238,4 @@ def test_frames_are_longer_where_a_simulation_may_take_many_hours(tmp_path: Path
     text = "tests: [{{name: t, use: ./waiting.py:Ask, timeout: {}}}]"
     assert frame_length(plan_of(tmp_path, text.format("1 h"))) == SECOND
     assert frame_length(plan_of(tmp_path, text.format("7 d"))) == 60 * SECOND
-    assert STEPS == sorted(STEPS)
+    assert sorted(STEPS) == STEPS
