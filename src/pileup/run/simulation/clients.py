@@ -25,6 +25,8 @@ from pileup.run.simulation.op import SimulatedLedger, SimulatedOp
 from pileup.run.simulation.rows import PLACE
 from pileup.run.simulation.session import ENGINE, SimulatedRun
 
+GRACE = 10**9
+"""Time that a load may take beyond its longest possible time, ns: what times out then does so first."""
 Make = Callable[[int], Test]
 
 
@@ -36,7 +38,7 @@ class Clients:
     ) -> None:
         self._run, self._load, self._make, self._ledger, self._output = run, load, make, ledger, output
         self._clock = run.clock
-        self._last = load.begun + run.plan.case(load.order.case).longest
+        self._last = load.begun + run.plan.case(load.order.case).longest + GRACE
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tests: dict[int, Test] = {}

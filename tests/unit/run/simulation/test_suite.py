@@ -63,7 +63,7 @@ def test_clients_of_a_closed_load_go_on_when_they_have_thought(tmp_path: Path) -
         (1, 43, 43, 60),
     ]
     assert str(results.verdict) == "passed"
-    told = "key, bytes, calls, labels FROM operations WHERE operation = 'ask'"
+    told = "key, bytes, calls, labels FROM caused WHERE operation = 'ask'"
     assert rows(folder, told)[:2] == [("k0", 100, 1, "client=c0"), ("k1", 100, 1, "client=c1")]
     assert sum(moved for (moved,) in rows(folder, "bytes FROM operations WHERE parent = 0")) == 600
     assert [(row.sample.value, row.iteration) for row in folder.samples()] == [(n, n) for n in range(6)]
@@ -75,7 +75,7 @@ def test_what_finds_no_client_begins_late_or_is_missed(tmp_path: Path) -> None:
     load = "{rate: 0.2 /s, clients: 1, for: 30 s}"
     results, folder = simulated(tmp_path, f"tests: [{{name: t, use: ./waiting.py:Ask, load: {load}}}]")
     assert times(folder) == [(0, 0, 0, 10), (0, 5, 10, 20), (0, 10, 20, 30)]
-    assert results.cases[0].missed == 3
+    assert results.cases[0].iterations.counts.missed == 3
 
 
 def test_a_number_of_iterations_and_a_ramp(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_every_outcome_is_that_of_a_real_run(tmp_path: Path) -> None:
     ]  # fmt: skip
     for name, words in {
         "refused": "not now",
-        "late": "no answer within 5 s",
+        "late": "no answer in time",
         "setup": "set-up failed: no client today",
         "thread": "a thread, which takes real time",
         "stuck": "the simulation is stuck",
