@@ -89,7 +89,7 @@ def study(launch: dict[str, Any], options: dict[str, Any], transfers: int) -> tu
         ends = loop.run_until_complete(main())
     finally:
         loop.close()
-    return max(ends) / HOUR, sum(ends) / PROJECTS / HOUR, sums["queue_wait"] / (PROJECTS * options["files"]) / HOUR
+    return max(ends) / HOUR, sum(ends) / PROJECTS / HOUR, sums["queue_wait"] / (PROJECTS * int(options["files"])) / HOUR
 
 
 def drawn(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -104,7 +104,7 @@ def drawn(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
         "nodes": random.choice([40, 50, 67, 80, 100, 110, 120, 130, 140, 150, 160, 200]),
         "drives": drives,
         "arms": drives,
-        "cartridges": 1000,
+        "cartridges": 5000,
         "order": "cartridge",
         "mount": f"{change * 2 / 3:.0f} s",
         "dismount": f"{change / 3:.0f} s",

@@ -107,8 +107,11 @@ class TapeProject(Test):
                         drive = {"drive": step.drive}
                         op.record("queue_wait", path, start=handed, end=begun, labels=drive)
                         op.record("transfer", path, start=begun, end=step.time, bytes=self.size, labels=drive)
+        except Failed as failure:
+            self.ledger.end("tape_queue", path, Outcome.FAILED, error=str(failure))
+            raise
         finally:
-            self.ledger.end("tape_queue", path, Outcome.FAILED, error="no file came")
+            self.ledger.end("tape_queue", path, Outcome.UNFINISHED)  # where it was given up
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """Five operations a file, one that is detached, and its bytes."""

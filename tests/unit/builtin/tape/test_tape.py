@@ -212,7 +212,11 @@ def test_a_file_that_does_not_come_fails_its_project_when_the_others_are_done(tm
     simulation = suite(tmp_path, launch, "{files: 9, work: 1 s, size: 1 MB}", "{times: 2}")
     results = simulation.run()
     assert int(results.exit_code) == 1
-    assert "of 9 did not come: its cartridge cannot be read" in results.cases[0].reason
+    assert "its cartridge cannot be read" in results.cases[0].reason
+    with RunFolder.open(simulation.folder.path).operations().connect() as connection:
+        told = [error for (error,) in connection.execute("SELECT error FROM operations WHERE parent = 0").fetchall()]
+    assert all("of 9 did not come: its cartridge cannot be read" in error for error in told if error)
+    assert any(told)
     file = next(each for each in results.cases[0].operations if each.operation == "file")
     assert file.counts.failed > 0
     assert file.counts.failed + file.counts.passed == 18
