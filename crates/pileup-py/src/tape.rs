@@ -16,13 +16,17 @@ impl TapeLibrary {
     #[new]
     fn new(rules: &str, nodes: usize, max_transfers: usize, now: i64) -> PyResult<Self> {
         let rules: Rules = serde_json::from_str(rules).map_err(|error| {
-            PyValueError::new_err(format!("rules of a tape library: {error}; expected those of its settings (see TapeSettings)"))
+            PyValueError::new_err(format!(
+                "rules of a tape library: {error}; expected those of its settings (see TapeSettings)"
+            ))
         })?;
         rules.check().map_err(|(what, expected)| {
             PyValueError::new_err(format!("a tape library with {what}; expected {expected} (correct its settings)"))
         })?;
         if nodes == 0 {
-            return Err(PyValueError::new_err("a tape library without nodes; expected 1 or more (correct its settings)"));
+            return Err(PyValueError::new_err(
+                "a tape library without nodes; expected 1 or more (correct its settings)",
+            ));
         }
         Ok(Self(Stagers::new(Library::new(rules, now), nodes, max_transfers)))
     }

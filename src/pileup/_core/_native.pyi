@@ -343,7 +343,7 @@ class PracticeBatch:
 
 @final
 class TapeLibrary:
-    """A tape library of known truth and the stagers of its worker nodes, without a clock: every call says what time it is.
+    """A tape library of known truth and the stagers of its worker nodes, without a clock: each call says the time.
 
     Times in ns, of any clock. `rules` is JSON of crates/pileup-tape (`Rules`); a node hands the library at most
     `max_transfers` requests at a time (0: no limit) and keeps the others in the order of coming. ValueError names a
