@@ -33,10 +33,8 @@ def plan_of(base: Path, text: str, head: str = HEAD) -> Any:
 def simulated(base: Path, text: str, head: str = HEAD, stop: Stop | None = None) -> tuple[RunResults, RunFolder]:
     simulation = SuiteSimulation(plan_of(base, text, head), base / "runs", stop, BEGAN)
     results = simulation.run()
-    folder = RunFolder.open(simulation.folder.path)
-    assert list(findings(folder)) == []
     assert results.run.simulated
-    return results, folder
+    return results, RunFolder.open(simulation.folder.path)
 
 
 def rows(folder: RunFolder, what: str) -> list[tuple[Any, ...]]:
@@ -68,6 +66,7 @@ def test_clients_of_a_closed_load_go_on_when_they_have_thought(tmp_path: Path) -
     assert sum(moved for (moved,) in rows(folder, "bytes FROM operations WHERE parent = 0")) == 600
     assert [(row.sample.value, row.iteration) for row in folder.samples()] == [(n, n) for n in range(6)]
     assert "iteration 5" in next(iter(folder.outputs().values()))
+    assert list(findings(folder)) == []
     assert {each.operation for each in results.cases[0].operations} == {"iteration", "ask", "check.fine"}
 
 
@@ -113,6 +112,7 @@ def test_every_outcome_is_that_of_a_real_run(tmp_path: Path) -> None:
     }.items():
         assert words in told[name][1]
     assert times(folder, 2)[0][1:] == (0, 0, 5)
+    assert list(findings(folder)) == []
 
 
 def test_a_role_goes_on_beside_a_load_and_ends_with_it(tmp_path: Path) -> None:
@@ -128,6 +128,7 @@ def test_a_role_goes_on_beside_a_load_and_ends_with_it(tmp_path: Path) -> None:
     ]  # fmt: skip
 
     assert {str(case.outcome) for case in results.cases} == {"passed"}
+    assert list(findings(folder)) == []
 
 
 def test_points_of_a_scan_have_machines_of_their_settings(tmp_path: Path) -> None:
