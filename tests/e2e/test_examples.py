@@ -33,6 +33,7 @@ ELSEWHERE = {
     "installation-check",
     "matrix",
     "purge",
+    "samgrid-tuning",
     "tuning",
     "weak-scaling",
 } | STORAGE

@@ -17,6 +17,7 @@ mod relay;
 mod session;
 mod steps;
 mod tally;
+mod tape;
 mod verbs;
 
 use pileup_engine::ending::EndingKind;
@@ -62,5 +63,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<practice::PracticeTape>()?;
     module.add_class::<relay::Relay>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<tape::TapeLibrary>()?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use pileup_engine::refusal::PressError;
 use pileup_engine::shard::phase_of;
-use pileup_schedule::{Kind, Load as Inner, Schedule, Stage};
+use pileup_schedule::{Kind, Load as Inner, Schedule, Stage, birth, think, wanted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -82,6 +82,18 @@ impl Load {
     fn used_workers(&self) -> PyResult<u32> {
         self.0.check().map_err(value_error)?;
         Ok(self.0.used_workers())
+    }
+
+    fn birth(&self, client: u64) -> Option<u64> {
+        birth(&self.0, client)
+    }
+
+    fn think(&self, client: u64, turn: u64) -> u64 {
+        think(&self.0, client, turn)
+    }
+
+    fn wanted(&self, client: u64, time: u64) -> Option<u64> {
+        wanted(&self.0, client, time)
     }
 
     fn schedule(&self, limit: usize) -> PyResult<Vec<(u64, u64, u8)>> {

@@ -150,6 +150,12 @@ class Load:
     @property
     def used_workers(self) -> int:
         """How many of its workers it takes at its place. ValueError for a load that cannot be pressed."""
+    def birth(self, client: int) -> int | None:
+        """When a client of a closed load begins; None: never."""
+    def think(self, client: int, turn: int) -> int:
+        """How long a client pauses after its iteration number `turn`, from 0, ns."""
+    def wanted(self, client: int, time: int) -> int | None:
+        """The first time from `time` on at which the load needs a client; None when it does not any more."""
     def schedule(self, limit: int) -> list[tuple[int, int, int]]:
         """The first `limit` intended starts of an open load as (iteration, time, phase).
 
@@ -334,6 +340,39 @@ class PracticeBatch:
     def port(self) -> int: ...
     def stop(self) -> None:
         """Answer what is under way, make the jobs safe, write everything out and end."""
+
+@final
+class TapeLibrary:
+    """A tape library of known truth and the stagers of its worker nodes, without a clock: each call says the time.
+
+    Times in ns, of any clock. `rules` is JSON of crates/pileup-tape (`Rules`); a node hands the library at most
+    `max_transfers` requests at a time (0: no limit) and keeps the others in the order of coming. ValueError names a
+    wrong rule.
+    """
+
+    def __new__(cls, rules: str, nodes: int, max_transfers: int, now: int) -> Self: ...
+    def submit(self, now: int, node: int, key: int, size: int) -> int:
+        """Ask the stager of a node, from 0, for a file of so many bytes; equal keys lie on one cartridge.
+
+        Returns the number of the request, from 0. ValueError for a node that is not there.
+        """
+    def cancel(self, now: int, request: int) -> bool:
+        """Take a request back; whether it had not come to its end before."""
+    def advance(self, now: int) -> None:
+        """Let everything happen that is due by now, each thing at its own time."""
+    def next(self) -> int | None:
+        """When the next thing is due; None: nothing is under way."""
+    def take_events(self) -> list[tuple[int, str, int | None, int | None]]:
+        """What has happened since the last call, in order: (time, word, request, drive).
+
+        Words: queued (handed to the library), assigned, mounted, begun, delivered, unreadable, cancelled, requeued,
+        lost, drive down, drive up.
+        """
+    def cartridge(self, key: int) -> int:
+        """The cartridge that has the files of this key, from 0."""
+    @property
+    def queues(self) -> tuple[int, int, int]:
+        """Requests at the stagers, requests that wait in the library, drives at work."""
 
 @final
 class PracticeIssuer:

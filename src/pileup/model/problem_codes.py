@@ -38,3 +38,4 @@ class ProblemCode(StrEnum):
     SET = "wrong-set"
     OVER_LIMIT = "over-limit"
     SECRET = "secret-in-scan"  # noqa: S105  what it is about
+    NOT_SIMULATED = "not-simulated"

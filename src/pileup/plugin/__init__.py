@@ -37,6 +37,7 @@ from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target, no_folder, port_of
 from pileup.plugin.test import Context, Test
+from pileup.plugin.virtual_time import VirtualTime
 
 if TYPE_CHECKING:
     from pileup.model.results import RunResults
@@ -97,6 +98,7 @@ __all__ = [
     "ThereAlready",
     "TimeLaw",
     "VerdictException",
+    "VirtualTime",
     "no_folder",
     "option",
     "port_of",

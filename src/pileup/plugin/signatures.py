@@ -60,7 +60,8 @@ def _wrong(cls: type, base: type, name: str) -> tuple[str, str, str] | None:
         return f"{told} is {mine!r:.50}, in the place of a method", "another name for it", f"{wanted} is pileup's"
     if not _takes(mine, given):
         return f"{told}({', '.join(_parameters(mine))}) cannot be called as pileup does", wanted, ""
-    if inspect.isasyncgenfunction(mine) or (name in AWAITED and inspect.isgeneratorfunction(mine)):
+    yields = str(theirs.__annotations__.get("return", "")).startswith("AsyncIterator")
+    if (inspect.isasyncgenfunction(mine) and not yields) or (name in AWAITED and inspect.isgeneratorfunction(mine)):
         return f"{told} has a `yield`, so that nothing of it would be done", f"{wanted} without", ""
     if inspect.iscoroutinefunction(mine) and name not in AWAITED:
         return f"{told} is async, and nobody awaits it", f"a plain {wanted}", ""

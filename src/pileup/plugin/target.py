@@ -17,6 +17,7 @@ from pileup.model.verbs import Names
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
 from pileup.plugin.program_client import ProgramClient
+from pileup.plugin.virtual_time import VirtualTime
 
 NO_CLIENT = "this target has no client of the engine; expected a Python test, or a ProgramClient"
 """Why no native test can use a target, as "what; expected what"."""
@@ -80,6 +81,15 @@ class Target:
         """Return how to start a private server with these settings, or None if this kind cannot be started.
 
         Raises ValueError for a setting that is unknown or out of bounds.
+        """
+        return None
+
+    def simulated(self, settings: Mapping[str, object], time: VirtualTime) -> Target | None:
+        """Return what tests use in the place of this target in `pileup simulate`; None: the kind has no machine.
+
+        It is a machine in virtual time: what `launcher` would start with these settings, with the methods that tests
+        call, async ones where they wait. Nothing in it may wait for real. Called again when the settings change. Raises
+        ValueError for a setting that is unknown or out of bounds.
         """
         return None
 

@@ -122,6 +122,12 @@ MEANING: dict[ProblemCode, tuple[str, str]] = {
         "",
     ),
     ProblemCode.SECRET: ("A secret would be in the record, which holds none.", ""),
+    ProblemCode.NOT_SIMULATED: (
+        "The suite has something real in it, which `pileup simulate` does not do: it reaches no system, and no time "
+        "goes by in it. Its targets must be launched, of a kind with a machine in virtual time, its tests async.",
+        "se: {kind: practice-tape, url: http://tape.site.org}     # wrong\n"
+        "se: {kind: practice-tape, launch: {drives: 4}}",
+    ),
 }
 """Code -> what it says, and an example, which may be empty."""
 FIRST = (

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from itertools import islice
 from typing import TypedDict, Unpack
 
 from pileup._core._native import Histogram
 from pileup.fleet.order import Order
-from pileup.model.record import ITERATION, Frame, Labels, Outcome, Phase, labels_text
+from pileup.model.record import ITERATION, CaseOutcome, Frame, Labels, Outcome, Phase, labels_text
 from pileup.record import RunFolder
 from pileup.run.simulation.clock import VirtualClock
 from pileup.run.simulation.rows import PLACE, EndedRow, FrameCounts, RowWriter
 
 BEAT = 10**9
 """Default interval of frames, ns."""
+AT_ONCE = 1024
+"""Arrivals that are asked for at first; then twice as many each time."""
 
 
 class Details(TypedDict, total=False):
@@ -25,6 +29,7 @@ class Details(TypedDict, total=False):
     calls: int
     key: str
     error: str
+    cause: int
 
 
 class SimulatedLoad:
@@ -45,6 +50,8 @@ class SimulatedLoad:
         self.begun = clock.now()
         self.missed = 0
         """Iterations that were due and could not begin, since the last frame."""
+        self.ended: tuple[CaseOutcome, str] | None = None
+        """How the case ended, and why, where its rows do not say it: a client could not be set up."""
         self._clock, self._folder, self._rows = clock, folder, rows
         self._longest = longest
         self._single = single
@@ -62,18 +69,52 @@ class SimulatedLoad:
         self._last = self.begun
         self._closed = self._no_more = False
         self._interval = beat
-        clock.at(self.begun + beat, self._beat)
+        clock.at(self.begun + beat, self._beat, alone=False)
 
-    def arrivals(self) -> list[int]:
-        """Return when the iterations of an open load are due: as the engine would begin them, of the suite's seed.
+    def now(self) -> int:
+        """Return the time, ns since the epoch."""
+        return self._clock.now()
+
+    def arrivals(self) -> Iterator[int]:
+        """Yield when the iterations of an open load are due: as the engine would begin them, of the suite's seed.
 
         Raises ValueError for any other load: how its clients go on is the simulation's.
         """
-        most = self._engine.iterations
-        return [self.begun + time for _, time, _ in self._engine.schedule(2**31 if most is None else most)]
+        most, told, limit = self._engine.iterations, 0, AT_ONCE
+        while most is None or told < most:
+            found = self._engine.schedule(limit if most is None else min(limit, most))
+            yield from (self.begun + time for _, time, _ in islice(found, told, None))
+            if len(found) == told:
+                return
+            told, limit = len(found), 2 * limit
 
-    def begin(self, intended: int | None = None) -> SimulatedIteration:
-        """Begin an iteration now that should have begun at `intended` (now). The first free client has it.
+    @property
+    def clients(self) -> int | None:
+        """Most clients at a time; None where an open load does not say."""
+        return self._engine.most_clients
+
+    @property
+    def limit(self) -> int | None:
+        """Iterations in all, if their number is limited."""
+        return self._engine.number_here
+
+    def birth(self, client: int) -> int | None:
+        """Return when a client of a closed load begins, as in the engine; None: never."""
+        time = self._engine.birth(client)
+        return None if time is None else self.begun + time
+
+    def again(self, client: int, turn: int) -> int | None:
+        """Return when a client that has just ended its iteration number `turn`, from 0, begins the next one.
+
+        That is after the think time that the engine would draw, and when the load needs the client; None: never.
+        """
+        since = self._clock.now() - self.begun + self._engine.think(client, turn)
+        time = self._engine.wanted(client, since)
+        return None if time is None else self.begun + time
+
+    def begin(self, intended: int | None = None, client: int | None = None) -> SimulatedIteration:
+        """Begin an iteration now that should have begun at `intended` (now), of a client, by default the first free
+        one.
 
         Raises ValueError when it was due after the end of the load.
         """
@@ -81,10 +122,12 @@ class SimulatedLoad:
         due = now if intended is None else intended
         if self._closed or (self.end is not None and due >= self.end):
             raise ValueError(f"an iteration is due at {due}; expected a time before the end of its load")
-        client = heappop(self._free) if self._free else self._clients
+        given = client is not None
+        if client is None:
+            client = heappop(self._free) if self._free else self._clients
         self._clients = max(self._clients, client + 1)
         phase = self.order.phase or Phase(self._engine.phase(due - self.begun))
-        begun = SimulatedIteration(self, self._rows.next(), client, due, now, phase)
+        begun = SimulatedIteration(self, self._rows.next(), client, due, now, phase, given)
         self._under_way[begun.id] = begun
         self._started += 1
         if phase is Phase.MEASURE:
@@ -150,12 +193,12 @@ class SimulatedLoad:
             self._tell()
         self._tell_open()
         if not self._closed or self._open:
-            self._clock.at(self._clock.now() + self._interval, self._beat)
+            self._clock.at(self._clock.now() + self._interval, self._beat, alone=False)
 
     def _tell(self) -> None:
         """Write the frame of the time since the last one; its phase is the one that it ended in."""
         now, late, rows = self._clock.now(), self._late, self._counts.drain()
-        if now == self._last and not rows:
+        if now == self._last and not (rows or self.missed or self._started):
             return
         # An open load without `clients` has as many as it needs, so nothing waits for one.
         clients = self.order.load.clients or self._clients + self.order.load.open
@@ -212,13 +255,21 @@ class SimulatedIteration:
     intended: int
     start: int
     phase: Phase
+    given: bool = False
+    """Whether whoever began it says which client has it."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has not ended."""
+        return self.id in self.load._under_way
 
     def end(self, outcome: Outcome = Outcome.PASSED, **details: Unpack[Details]) -> None:
         """End it now. Raises ValueError when it has ended."""
         load = self.load
         if load._under_way.pop(self.id, None) is None:
             raise ValueError(f"iteration {self.id} has ended; expected one that is under way")
-        heappush(load._free, self.client)
+        if not self.given:
+            heappush(load._free, self.client)
         name, times = load._single or ITERATION, (self.intended, self.start, load._clock.now())
         load._take(replace(self._row(self.id, name, times, outcome, details), parent=0))
 
@@ -276,12 +327,12 @@ class SimulatedOperation:
     start: int
     labels: str
 
-    def end(self, outcome: Outcome = Outcome.PASSED, **details: Unpack[Details]) -> None:
-        """End it now. Raises ValueError when it has ended."""
+    def end(self, outcome: Outcome = Outcome.PASSED, *, at: int | None = None, **details: Unpack[Details]) -> None:
+        """End it, at a time (now). Raises ValueError when it has ended."""
         load = self.iteration.load
         if load._open.pop(self.id, None) is None:
             raise ValueError(f"{self.name} {self.key} has ended; expected one that is open")
         details.setdefault("key", self.key)
-        times = (self.start, self.start, load._clock.now())
+        times = (self.start, self.start, max(self.start, load._clock.now() if at is None else at))
         row = self.iteration._row(self.id, self.name, times, outcome, details)
         load._take_open(replace(row, labels=self.labels))

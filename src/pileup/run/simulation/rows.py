@@ -39,6 +39,7 @@ class EndedRow:
     key: str = ""
     error: str = ""
     labels: str = ""
+    cause: int = 0
 
     @property
     def name(self) -> str:
@@ -66,7 +67,7 @@ class RowWriter:
         self._rows.append(
             (
                 row.id, row.parent, row.intended, row.start, row.first_byte, row.end, row.bytes, key, error, name,
-                row.case, row.client, row.calls, row.target, PLACE, Side.CLIENT, row.phase, row.outcome, 0,
+                row.case, row.client, row.calls, row.target, PLACE, Side.CLIENT, row.phase, row.outcome, row.cause,
             )
         )  # fmt: skip
         if len(self._rows) >= AT_ONCE:

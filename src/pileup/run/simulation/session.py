@@ -71,25 +71,30 @@ class SimulatedRun:
         yield load
         load.close()
         frames = [frame for frame in self.folder.tail_frames(begin)[0] if frame.case == case.id]
-        self.book.end(case, *stats.judge_case(self.book.case(case), frames, Phase.MEASURE, lambda: self._error(case)))
+        judged = stats.judge_case(self.book.case(case), frames, Phase.MEASURE, lambda: self._error(case))
+        self.book.end(case, *(load.ended or judged))
 
     def skip(self, case: Case, outcome: CaseOutcome, reason: str) -> None:
         """Note that a case is not run, and why."""
         self.book.end(case, outcome, reason)
 
-    def sample(self, monitor: str, *samples: Sample) -> None:
-        """Note numbers of a monitor of the suite, now."""
-        self.folder.append_samples([SampleRow(self.clock.now(), monitor, "", each) for each in samples])
+    def sample(self, monitor: str, *samples: Sample, iteration: int | None = None) -> None:
+        """Note numbers of a monitor of the suite, or of a test in an iteration, now."""
+        now = self.clock.now()
+        self.folder.append_samples([SampleRow(now, monitor, "", each, iteration) for each in samples])
 
     def finish(self) -> RunResults:
         """End the run now: what is open is unfinished. Judge it, write its reports, return the results."""
+        return self.finish_with_reports()[0]
+
+    def finish_with_reports(self) -> tuple[RunResults, list[Path]]:
+        """The same; also return the reports for people to look at."""
         for load in self._loads:
             load.give_up()
         self._rows.close()
         self.book.update(lambda run: over(run, self.clock.now()))
         self.book.save()
-        results, _ = finish(self.folder, self.book.run, self.plan)
-        return results
+        return finish(self.folder, self.book.run, self.plan)
 
     def close(self) -> None:
         """End all writing of a run that will not be finished: it stays broken off."""

@@ -116,7 +116,8 @@ class TargetRules:
             return
 
         def start() -> None:
-            if cls.launcher(settings, self._plugins.folder) is None:
+            launched = cls.launcher(settings, self._plugins.folder) is not None
+            if not launched and cls.simulated is Target.simulated:
                 raise ValueError(f"kind {shown(target.spec.kind)} cannot be started by pileup; expected a url")
 
         self._plugins.attempt(cls, start, node, "launch", cls.launch_settings)

@@ -1,0 +1,1 @@
+"""Tape libraries and the stagers before them."""

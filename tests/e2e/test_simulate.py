@@ -1,0 +1,56 @@
+"""Suites in virtual time, as users run them: the tuning study at the scale of its paper, and what is refused."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support import pileup, run_folder
+
+SMALL = """pileup: 1
+title: Tape
+targets: {tape: {kind: practice-tape, launch: {nodes: 2, max_transfers: 1, drives: 2}}}
+tests:
+  - {name: project, use: tape.project, options: {files: 3}, load: {clients: 4, times: 4}, timeout: 1 d}
+criteria:
+  - {id: C1, says: All is there within a day, check: max(project.response) < 24 h}
+"""
+
+
+def test_hours_go_by_in_seconds_and_the_report_says_so(tmp_path: Path) -> None:
+    (tmp_path / "tape.yaml").write_text(SMALL)
+    done = pileup("simulate", "tape.yaml", cwd=tmp_path, drawn=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / run_folder(done)
+    assert "Simulated" in done.stdout
+    assert "Simulated" in (folder / "report.html").read_text()
+    assert json.loads((folder / "run.json").read_text())["simulated"] is True
+    assert pileup("verify", str(folder), cwd=tmp_path).returncode == 0
+
+
+def test_the_same_suite_for_real_says_where_its_target_is(tmp_path: Path) -> None:
+    (tmp_path / "tape.yaml").write_text(SMALL)
+    assert pileup("validate", "tape.yaml", cwd=tmp_path).returncode == 0
+    done = pileup("run", "tape.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "pileup simulate" in done.stdout + done.stderr
+
+
+def test_what_is_real_is_refused_by_name(tmp_path: Path) -> None:
+    done = pileup("simulate", "suite:first-run", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "target se is of kind practice-storage, which has no machine in virtual time" in done.stderr
+    assert "[not-simulated]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+def test_the_study_shows_both_directions_of_its_trade_off(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = pileup("simulate", "suite:samgrid-tuning", "--json", cwd=tmp_path)
+    took = time.monotonic() - began
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert {each["verdict"] for each in told["criteria"]} == {"met"}, told["criteria"]
+    assert took < 300, "under 60 s on a machine that is not shared"
