@@ -9,6 +9,7 @@ from pileup.fleet.order import case_seed
 from pileup.model.errors import PileupError, TargetError
 from pileup.model.plan import Plan
 from pileup.plugin import Target
+from pileup.run.machine import EnterPoint
 from pileup.run.simulation.clock import VirtualClock
 from pileup.suite import instances
 from pileup.suite.problems import parts
@@ -40,13 +41,13 @@ class Machines:
         self._problems: dict[str, str] = {}
         self._texts: dict[str, dict[str, str]] = {}
 
-    def enter(self, settings: dict[str, dict[str, object]], repeat: int) -> None:
+    def enter(self, point: EnterPoint | None, repeat: int) -> None:
         """Bring all targets to the settings of a point; those that it does not name have those of the suite.
 
         Raises TargetError when a machine does not take them.
         """
         for name in used(self._plan):
-            self._set(name, settings.get(name, {}), repeat)
+            self._set(name, point, repeat)
 
     def get(self, name: str) -> Target | None:
         """Return a target; None when it could not be made."""
@@ -56,8 +57,9 @@ class Machines:
         """Return why a target could not be made; empty when it could."""
         return self._problems.get(name, "")
 
-    def _set(self, name: str, values: dict[str, object], repeat: int) -> None:
-        wanted = {**(self._plan.suite.targets[name].launch or {}), **values}
+    def _set(self, name: str, point: EnterPoint | None, repeat: int) -> None:
+        launch = self._plan.suite.targets[name].launch or {}
+        wanted = {**launch, **(point.settings.get(name, {}) if point else {})}
         texts = {word: text_of(value) for word, value in wanted.items()}
         if name in self._open and self._texts[name] == texts:
             return

@@ -115,7 +115,7 @@ class SuiteSimulation:
             clients.give_up(str(stuck()))
 
     async def _carry_out(self) -> None:
-        self._enter({}, 1)
+        self._enter(None, 1)
         while not isinstance(instruction := self._next(), Finish):
             await self._do(instruction)
         await self._end_tests()
@@ -127,9 +127,9 @@ class SuiteSimulation:
 
     async def _do(self, instruction: Instruction) -> None:
         match instruction:
-            case EnterPoint(visit, settings):
+            case EnterPoint(visit):
                 repeat = next(case.repeat for case in self._plan.cases if case.visit == visit)
-                if problem := self._enter(settings, repeat):
+                if problem := self._enter(instruction, repeat):
                     self._suite.take(VisitFailed(visit, problem))
             case BeginCase(case, _, beside=True):
                 self._tasks[case.id] = asyncio.create_task(self._carry(case))
@@ -147,10 +147,10 @@ class SuiteSimulation:
                     del self._tasks[ended.case]
                     self._suite.take(ended)
 
-    def _enter(self, settings: dict[str, dict[str, object]], repeat: int) -> str:
+    def _enter(self, point: EnterPoint | None, repeat: int) -> str:
         """Bring the machines to the settings of a point; return what went wrong."""
         try:
-            self._machines.enter(settings, repeat)
+            self._machines.enter(point, repeat)
         except PileupError as problem:
             return str(problem)
         return ""
