@@ -21,7 +21,18 @@ __all__ = ["golden"]
 GOLDEN = ROOT / "tests" / "golden" / "0.1"
 NUMBERS = {"operations": 401, "frames": 41, "samples": 46}
 OTHERS = {"cases": 2, "figures": 3, "quantiles": 60, "timeline": 21, "errors": 1, "criteria": 5, "events": 1}
-EMPTY = ("detached", "points", "repeats", "differences", "effects", "faults", "equivalences", "served", "labels")
+EMPTY = (
+    "detached",
+    "points",
+    "repeats",
+    "differences",
+    "effects",
+    "faults",
+    "equivalences",
+    "round_trips",
+    "served",
+    "labels",
+)
 EMPTY += ("matrix", "matrix_targets")
 OF_BATCH = ("jobs", "job_reasons", "audits", "claims", "findings")
 
