@@ -18,6 +18,7 @@ criteria:
 """
 
 
+@pytest.mark.long
 def test_hours_go_by_in_seconds_and_the_report_says_so(tmp_path: Path) -> None:
     (tmp_path / "tape.yaml").write_text(SMALL)
     done = pileup("simulate", "tape.yaml", cwd=tmp_path, drawn=True)

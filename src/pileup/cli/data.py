@@ -230,7 +230,7 @@ COMMANDS = {
     "describe": "[Described](#described)",
     "clean": "[Cleaned](#cleaned)",
     "verify": "[Verified](#verified)",
-    "show, run, resume, check, bench, simulate": "`folder` and what results.json has: [RunResults](plugin#runresults); "
+    "show, run, simulate, resume, check, bench": "`folder` and what results.json has: [RunResults](plugin#runresults); "
     "`run`, `resume`, `check` and `bench` add `left` and `stays`, what is still there of what the run has made",
     "report, export, new": "[WrittenData](#writtendata)",
     "convert": "[ConvertedData](#converteddata); OUT is a file then",

@@ -43,7 +43,7 @@ from pileup.cli.working import working
 def command(
     context: click.Context, suite: str, out: Path | None, settings: tuple[str, ...], summary: str, as_json: bool
 ) -> None:
-    """Run a suite in virtual time, on simulated targets.
+    """Run a suite in virtual time.
 
     SUITE is a file, or suite:NAME for one that comes with pileup. Its targets must be launched practice targets that
     have a machine in virtual time (kind practice-tape), its tests Python with `async def run`. Nothing is started or
