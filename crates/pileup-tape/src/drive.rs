@@ -7,6 +7,8 @@ pub(crate) struct Drive {
     pub(crate) absent: u32,
     /// The cartridge in it, or on its way to it.
     pub(crate) mounted: Option<u32>,
+    /// When that can be used, or could since, ns.
+    pub(crate) usable: i64,
     /// The request that it serves.
     pub(crate) busy: Option<u64>,
     /// Grows when what was due in it is not due any more.
@@ -17,7 +19,7 @@ pub(crate) struct Drive {
 
 impl Drive {
     pub(crate) fn new(begin: i64) -> Self {
-        Self { absent: 0, mounted: None, busy: None, turn: 0, idle: begin }
+        Self { absent: 0, mounted: None, usable: begin, busy: None, turn: 0, idle: begin }
     }
 
     /// Whether a request can be given to it.

@@ -241,20 +241,24 @@ impl Library {
         self.drives[drive].turn += 1;
         self.change(number, |request| request.state = State::Assigned);
         self.tell(What::Assigned, Some(number), Some(drive));
+        let usable = self.drives[drive].usable.max(self.clock);
         if before == Some(cartridge) {
-            self.mounted(drive);
+            self.plan(usable, Due::Mounted(index(drive), self.drives[drive].turn));
             return;
         }
         self.mounts += 1;
         let back = before.map_or(0, |_| self.draw(&self.rules.dismount, DISMOUNT, self.mounts));
         let takes = self.draw(&self.rules.mount, MOUNT, self.mounts);
-        let begin = self.arms.take(self.clock, back.saturating_add(takes));
+        let from = if before.is_some() { usable } else { self.clock };
+        let begin = self.arms.take(from, back.saturating_add(takes));
         if let Some(before) = before {
             self.shelf.hold(before, true);
             self.plan(begin.saturating_add(back), Due::Back(before));
         }
-        let turn = self.drives[drive].turn;
-        self.plan(begin.saturating_add(back).saturating_add(takes), Due::Mounted(index(drive), turn));
+        let at = &mut self.drives[drive];
+        at.usable = begin.saturating_add(back).saturating_add(takes);
+        let due = (at.usable, Due::Mounted(index(drive), at.turn));
+        self.plan(due.0, due.1);
     }
 
     fn mounted(&mut self, drive: usize) {

@@ -160,6 +160,25 @@ fn what_is_taken_back_frees_its_drive() {
 }
 
 #[test]
+fn a_cartridge_on_its_way_is_waited_for_by_who_asks_next() {
+    let mut library = Library::new(small(), 0);
+    let keys = keys(&library, &[0, 0]);
+    let first = library.submit(0, keys[0], MB);
+    assert!(library.cancel(4 * S, first));
+    let second = library.submit(4 * S, keys[1], MB);
+    library.advance(1000 * S);
+    assert_eq!(ends(&library, second), (12, 13));
+    // with arms to spare the robot does not take out what is not in the drive yet
+    let mut library = Library::new(Rules { arms: 3, ..small() }, 0);
+    let first = library.submit(0, keys[0], MB);
+    assert!(library.cancel(4 * S, first));
+    let other = (0..).find(|key| library.cartridge(*key) == 1).unwrap();
+    let second = library.submit(4 * S, other, MB);
+    library.advance(1000 * S);
+    assert_eq!(ends(&library, second), (27, 28));
+}
+
+#[test]
 fn wrong_rules_are_named_with_what_was_expected() {
     let given = |json: &str| serde_json::from_str::<Rules>(json).unwrap().check();
     assert!(given("{}").is_ok());
