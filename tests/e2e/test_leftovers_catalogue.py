@@ -39,7 +39,7 @@ def pressed(here: Path) -> bool:
     """Whether the run in it has begun its case."""
     for folder in (here / "runs").glob("*-left"):
         with suppress(RecordError):
-            return any(case.started for case in RunFolder.open(folder).manifest().cases)
+            return any(event.kind == "case" for event in RunFolder.open(folder).events())
     return False
 
 
