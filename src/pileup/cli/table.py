@@ -17,7 +17,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "check": Entry("pileup.cli.check", "Check the system at a URL"),
         "bench": Entry("pileup.cli.bench", "Measure one operation of the system at a URL"),
         "run": Entry("pileup.cli.run", "Run a suite and judge it"),
-        "simulate": Entry("pileup.cli.simulate", "Run a suite in virtual time, on simulated targets"),
+        "simulate": Entry("pileup.cli.simulate", "Run a suite in virtual time"),
         "try": Entry("pileup.cli.try_out", "Run one iteration of a test in the foreground"),
         "trace": Entry("pileup.cli.trace.command", "Count the round trips of a session"),
         "watch": Entry("pileup.cli.watch", "Show the screen of a run that goes on"),

@@ -11,7 +11,7 @@ from pileup.builtin.tape.settings import TapeSettings
 from pileup.plugin import Failed, VirtualTime
 from pileup.plugin.tape import Stage, Step, TapeTarget
 
-STAGES = {
+MEANINGS = {
     "queued": Stage.HANDED,
     "begun": Stage.BEGUN,
     "requeued": Stage.REQUEUED,
@@ -77,8 +77,8 @@ class SimulatedTape(TapeTarget):
                 continue
             if word in PROBLEMS:
                 steps.put_nowait(Failed(PROBLEMS[word]))
-            elif word in STAGES:
-                steps.put_nowait(Step(STAGES[word], time, "" if drive is None else f"d{drive}"))
+            elif word in MEANINGS:
+                steps.put_nowait(Step(MEANINGS[word], time, "" if drive is None else f"d{drive}"))
         self._plan()
 
     def _plan(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pileup.plugin import Count, Failed, Op, Outcome, Size, Test, TimeLaw, option
 from pileup.plugin.tape import Stage
 from pileup.plugin.units import counted
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class TapeProject(Test):
@@ -37,6 +39,8 @@ class TapeProject(Test):
 
     async def run(self, op: Op) -> None:
         """Process the files of one project."""
+        import asyncio  # noqa: PLC0415  the list of plug-ins does without it
+
         here: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
         tasks: list[asyncio.Task[None]] = []
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from pileup.builtin.tape.machine import SimulatedTape
 from pileup.builtin.tape.settings import TapeSettings
 from pileup.plugin import Launcher, Target, TargetError, VirtualTime
 from pileup.plugin.tape import TapeTarget
@@ -33,6 +32,8 @@ class PracticeTapeTarget(Target):
 
     def simulated(self, settings: Mapping[str, object], time: VirtualTime) -> Target:
         """Return the library as a machine in virtual time. Raises ValueError for a wrong setting."""
+        from pileup.builtin.tape.machine import SimulatedTape  # noqa: PLC0415  it imports asyncio
+
         return SimulatedTape(TapeSettings.model_validate(settings), time)
 
     def probe(self) -> str:

@@ -96,4 +96,4 @@ def _of_load(name: str, load: Load) -> Iterator[Told]:
     for word, given in (("hold", load.hold), ("find", load.find), ("replay", load.replay)):
         if given is not None:
             told = f"the load of {name} has `{word}`, which is not simulated"
-            yield told, "once, times, clients, rate, every or stages", RUN
+            yield told, f"a load without `{word}`", RUN
