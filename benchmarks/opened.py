@@ -5,8 +5,8 @@
     .venv/bin/python benchmarks/opened.py --folder runs/2026-11-21T10-15-03Z-copy-stress
 
 Each is asked for in a process of its own, with its imports: seconds by the clock and of CPU, and the most memory that
-it has had. Users are promised figures in under 2 s and 500 MB for 20 million operations (docs/python.md): the exit code
-is 1 where they take more.
+it has had. Wanted are figures in under 2 s and 500 MB for 20 million operations: the exit code is 1 where they take
+more. docs/python.md has what they took.
 """
 
 from __future__ import annotations

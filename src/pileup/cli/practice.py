@@ -32,6 +32,14 @@ class PracticeServer(Protocol):
         """End it in order."""
 
 
+PORT = click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]"
+)
+LOG = click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
+)
+
+
 @click.group(
     "practice",
     cls=Group,
@@ -62,7 +70,7 @@ def command() -> None:
     ],
     page="practice.md",
 )
-@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@PORT
 @click.option("--threads", metavar="N", help="Requests served at a time.  [default: 16]")
 @click.option("--queue", metavar="N", help="Requests that may wait; beyond, 503 is answered.  [default: 1000]")
 @click.option(
@@ -77,9 +85,7 @@ def command() -> None:
     show_envvar=True,
     help="All settings as one mapping, see `pileup describe practice-storage`.",
 )
-@click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
-)
+@LOG
 def storage(settings: str, **given: Any) -> None:
     """Start an HTTP/WebDAV storage.
 
@@ -101,7 +107,7 @@ def storage(settings: str, **given: Any) -> None:
     ],
     page="batch.md",
 )
-@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@PORT
 @click.option("--slots", metavar="N", help="Jobs that run at the same time.  [default: 100]")
 @click.option("--cycle", metavar="TIME", help="Jobs begin at multiples of this; 0: at once.  [default: 1 s]")
 @click.option("--limit", metavar="N", help="Most jobs queued and running; beyond, 429.  [default: 200000]")
@@ -119,9 +125,7 @@ def storage(settings: str, **given: Any) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="CSV file that says what happened to each job; one that is there is gone on with.",
 )
-@click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
-)
+@LOG
 def batch(settings: str, **given: Any) -> None:
     """Start a batch system.
 
@@ -146,7 +150,7 @@ def batch(settings: str, **given: Any) -> None:
     ],
     page="tokens.md",
 )
-@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@PORT
 @click.option("--lifetime", metavar="LAW", help="How long a token is good for.  [default: 1 h]")
 @click.option("--service", metavar="LAW", help="Time that a token takes: '20 ms'.  [default: none]")
 @click.option("--rate", metavar="N/s", help="Most tokens per second; beyond, 429.  [default: any]")
@@ -163,9 +167,7 @@ def batch(settings: str, **given: Any) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for the keys that prove its tokens, for the setting `keys` of other practice targets.",
 )
-@click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
-)
+@LOG
 def issuer(settings: str, **given: Any) -> None:
     """Start a token issuer (OAuth 2.0).
 
@@ -190,7 +192,7 @@ def issuer(settings: str, **given: Any) -> None:
     ],
     page="practice.md",
 )
-@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@PORT
 @click.option("--speed-up", metavar="N", help="Library time runs so many times faster.  [default: 1]")
 @click.option("--drives", metavar="N", help="Tape drives.  [default: 4]")
 @click.option("--max-transfers", metavar="N", help="Files at the library at a time; 0: any number.  [default: 0]")
@@ -210,9 +212,7 @@ def issuer(settings: str, **given: Any) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="CSV file that says what happened to each file, in library time and real time.",
 )
-@click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
-)
+@LOG
 def tape(settings: str, **given: Any) -> None:
     """Start a tape library.
 

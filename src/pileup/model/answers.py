@@ -33,13 +33,8 @@ class Answer:
     rows: tuple[str, ...] | None
     """Its rows as text, sorted unless `ordered`; None of one that is too large to be kept."""
 
-    @property
-    def file(self) -> str:
-        """Name of its file among the artefacts of its case."""
-        return f"answer-{shown(self.digest)}.json"
-
     def to_json(self) -> str:
-        """Return the content of that file."""
+        """Return the content of its file."""
         return json.dumps({"ordered": self.ordered, "rows": self.rows}, indent=0)
 
 
@@ -72,6 +67,11 @@ def digest_of(rows: Iterable[object], ordered: bool = False) -> int:
 def shown(digest: int) -> str:
     """Return a digest as people see it: 12 hexadecimal digits."""
     return f"{digest:0{BITS // 4}x}"
+
+
+def file_of(digest: int) -> str:
+    """Return the name of the file of an answer among the artefacts of its case."""
+    return f"answer-{shown(digest)}.json"
 
 
 def first_difference(left: str, right: str) -> tuple[int, str, str] | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pileup.model.answers import ANSWER, MOST_TOLD, answer_of
+from pileup.model.answers import ANSWER, MOST_TOLD, answer_of, file_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import Sample, as_number, labels_text
@@ -237,7 +237,8 @@ class Test:
         if found.digest not in self._answers and len(self._answers) < MOST_TOLD:
             self._answers.add(found.digest)
             self.report(ANSWER, float(found.digest))
-            with suppress(FileExistsError), (self.context.artefacts / found.file).open("x", encoding="utf-8") as file:
+            path = self.context.artefacts / file_of(found.digest)
+            with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
                 file.write(found.to_json())  # another client of this place may have had the same
 
     def claim(self, name: str, id: str = "", what: str = "job") -> None:

@@ -16,7 +16,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pileup.model.answers import ANSWER, Answer, first_difference, shown
+from pileup.model.answers import ANSWER, file_of, first_difference, shown
 from pileup.model.figures import Distribution, Figure, Interval
 from pileup.model.results import CaseResult, Equivalence, RoundTrips, TimeRatio
 from pileup.model.verdict import RunVerdict
@@ -94,7 +94,7 @@ def _first(stay: Sequence[CaseResult], told: Mapping[int, set[int]], digest: int
 
 
 def _kept(case: CaseResult, digest: int, read: Read) -> str:
-    name = Answer(digest, ordered=False, rows=None).file
+    name = file_of(digest)
     return next((read(path) for path in case.artefacts if path.rpartition("/")[2] == name), "")
 
 

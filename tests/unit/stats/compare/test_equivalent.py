@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from pileup.model.answers import ANSWER, answer_of
+from pileup.model.answers import ANSWER, answer_of, file_of
 from pileup.model.exits import ExitCode
 from pileup.model.record import Sample, SampleRow
 from pileup.stats import results
@@ -134,7 +134,7 @@ def test_the_first_row_that_differs_is_named_from_what_the_tests_left(tmp_path):
     found = run(tmp_path, lambda test, *_: [float(answers[test].digest)], repeats=1, points=("1",))
     assert "row" not in found.equivalences[0].reason  # nothing was kept
     cases = [
-        dataclasses.replace(case, artefacts=(f"output/{case.test}/artefacts/0/{answers[case.test].file}",))
+        dataclasses.replace(case, artefacts=(f"output/{case.test}/artefacts/0/{file_of(answers[case.test].digest)}",))
         for case in found.cases
     ]
     kept = {case.artefacts[0]: answers[case.test].to_json() for case in cases}
