@@ -192,6 +192,31 @@ class Verified(TypedDict):
     findings: list[FindingData]
 
 
+class MeasuredData(TypedDict):
+    """The staging of a case: `figures` are name -> ns."""
+
+    case: str
+    limit: int | None
+    figures: dict[str, float]
+
+
+class PredictedData(TypedDict):
+    """What is expected at a setting: `figures` are name -> `value`, `low` and `high` in ns."""
+
+    limit: int | None
+    drives: int
+    figures: dict[str, dict[str, float]]
+
+
+class Modelled(TypedDict):
+    """A queueing model of staging. `busy` is the share of the time in which all drives were at work."""
+
+    drives: int
+    busy: float
+    known: list[MeasuredData]
+    predictions: list[PredictedData]
+
+
 class WrittenData(TypedDict):
     """What a command has written."""
 
@@ -221,7 +246,7 @@ class MergedData(TypedDict):
 TYPES: tuple[type, ...] = (
     *(Validated, ProblemData, NotCoveredData, Planned, PlannedCase, PlannedTotals, Listed),
     *(Described, DescribedPage, DescribedBlock, Cleaned, UndoneData, Verified, FindingData),
-    *(WrittenData, ConvertedData, MergedData),
+    *(WrittenData, ConvertedData, MergedData, Modelled, MeasuredData, PredictedData),
 )
 COMMANDS = {
     "validate": "[Validated](#validated); exit code 3 and its `problems` where the suite is not valid",
@@ -235,6 +260,7 @@ COMMANDS = {
     "report, export, new": "[WrittenData](#writtendata)",
     "convert": "[ConvertedData](#converteddata); OUT is a file then",
     "merge": "[MergedData](#mergeddata)",
+    "model": "[Modelled](#modelled)",
     "trace": "`round_trips`, `line`, `sessions`: docs/distance.md",
     "compare": "`verdict`, `baseline`, `against`: docs/compare.md",
 }

@@ -37,6 +37,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "report": Entry("pileup.cli.report", "Write a report of a run"),
         "export": Entry("pileup.cli.export.command", "Write tables and charts of a run as files"),
         "compare": Entry("pileup.cli.compare.command", "Compare runs with a baseline"),
+        "model": Entry("pileup.cli.model", "Predict another setting from a record"),
         "verify": Entry("pileup.cli.verify", "Check that the record of a run is complete"),
         "merge": Entry("pileup.cli.merge", "Pool runs of one suite as repeats, or as places"),
     },
