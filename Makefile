@@ -15,7 +15,10 @@ MARKED = $(shell grep -rlE '$(1)' $(LARGE) $(filter-out $(LARGE),$(wildcard test
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-all nightly lint build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
+# cargo makes no use of the job server of make
+CARGO := env -u MAKEFLAGS cargo
+
+.PHONY: help demo check test test-all nightly prepared lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,31 +29,39 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when its sources changed
-	@$(BIN)/python tools/build.py
+	@env -u MAKEFLAGS $(BIN)/python tools/build.py
 
 demo: build  ## run the first suite against practice storage and the local disk
 	@$(BIN)/pileup run examples/first-run.yaml
 
 check: lint rust-test unit-test  ## the loop of a developer: linters, types, layers, unit and property tests
 
-test: build system lint rust-test fast-test  ## what a newcomer types: all of check, and the tests with real servers but the longest
+test: prepared fast-test  ## what a newcomer types: all of check, and the tests with real servers but the longest
 
 test-all: test long-test idle-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
 
 nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
 	@sh tools/nightly.sh
 
-lint: build  ## style, types, layers, words
+# The release build ends on one core, and so do the linters: two at a time. The rest of them waits for the build.
+prepared:
+	@$(MAKE) --no-print-directory -j2 build lint-rust rust-test system lint-python
+
+lint: build lint-python lint-rust  ## style, types, layers, words
+
+lint-python: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/prose/lint.py
-	cargo fmt --all --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
 
-rust-test:  ## unit and property tests of the engine
-	cargo test --quiet --workspace
+lint-rust:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+
+rust-test: lint-rust  ## unit and property tests of the engine
+	$(CARGO) test --quiet --workspace
 
 unit-test: build
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/property -m "not timed and not long"
@@ -62,7 +73,7 @@ long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20 $(call MARKED,mark\.long|others_long)
 
 idle-test: build
-	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 2 --dist loadfile --no-loadscope-reorder --durations=20 $(call MARKED,mark\.idle)
+	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 3 --dist loadfile --no-loadscope-reorder --durations=20 $(call MARKED,mark\.idle)
 
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20 $(call MARKED,mark\.timed)

@@ -134,6 +134,7 @@ ACTS = """
   told.farther = await press("-");
   told.back = await press("Escape");
 
+  console.warn = hint;
   const box = plot.getBoundingClientRect();
   const event = { bubbles: true, pointerType: "mouse", button: 0, clientY: box.top + 40 };
   const at = (kind, share, to) =>
@@ -147,17 +148,15 @@ ACTS = """
   document.querySelector(".reset").click();
   await later();
 
-  const warned = told.warning || "";
   const chooser = document.getElementById("window");
   chooser.value = "3";
   chooser.dispatchEvent(new Event("change"));
   await later();
   told.alone = words("#chart-rates .role-axis-label text");
-  told.warning = warned;
 """
 """What a user does with keys, mouse and the list of cases; the report `rich` has all of it.
 
-A case may have nothing to draw in some chart, of which Vega warns: that is no warning of the page.
+A part of the run may have nothing to draw in some chart, of which Vega warns: that is no warning of the page.
 """
 
 

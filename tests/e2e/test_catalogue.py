@@ -128,6 +128,7 @@ def test_logins_from_fifteen_places_have_each_a_token_in_the_database(server: Ru
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_ways_to_one_answer_agree_and_differ_by_their_round_trips(tmp_path: Path) -> None:
     require_rucio()
     words = [word for value in ("files=60", "sets=3", "per_set=20") for word in ("--set", value)]

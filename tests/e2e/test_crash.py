@@ -135,6 +135,7 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data_and_settings(h
     assert "left by" not in run(here, "run", "other.yaml", "--quiet").stderr
 
 
+@pytest.mark.long
 def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path) -> None:
     would = run(here, "clean", str(crashed), "--dry-run")
     assert would.returncode == 0, would.stderr
@@ -158,6 +159,7 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert (again.returncode, again.stdout) == (0, "nothing to clean up\n")
 
 
+@pytest.mark.long
 def test_a_setting_that_cannot_be_set_back_stays_until_it_can(here: Path, crashed: Path) -> None:
     (here / "set").rename(here / "away")
     done = run(here, "clean", str(crashed))
@@ -192,6 +194,7 @@ def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
     assert run(here, "clean", str(folder)).stdout == "nothing to clean up\n"
 
 
+@pytest.mark.long
 def test_s5_another_user_of_the_folder_ends_nothing(here: Path, crashed: Path) -> None:
     (here / "state").mkdir()
     environment = {"XDG_STATE_HOME": str(here / "state"), "TMPDIR": str(here / "tmp")}

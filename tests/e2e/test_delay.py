@@ -45,6 +45,7 @@ def test_a_fixed_delay_is_waited_for(load: str, suite: str, tmp_path: Path) -> N
     assert with_delay - without < 1.5 + 1.0, "and no longer"
 
 
+@pytest.mark.long
 def test_a_delay_that_is_drawn_is_that_of_the_seed(tmp_path: Path) -> None:
     drawn = draw(Law(uniform=(500 * 10**6, 3 * 10**9)), case_seed(11, "second/delay")) / 1e9
     assert 0.5 <= drawn <= 3

@@ -137,6 +137,7 @@ def test_a_relay_that_is_killed_is_named_and_not_the_target(tmp_path: Path, clie
     assert "the relay before the target: connection refused" in json.dumps(found)
 
 
+@pytest.mark.long
 def test_after_kill_9_the_next_start_ends_the_relay_and_removes_its_folder(tmp_path: Path) -> None:
     written(tmp_path, "{clients: 1, for: 1 h}")
     (tmp_path / "tmp").mkdir()
@@ -201,6 +202,7 @@ def test_wrong_words_of_a_relay_are_named(tmp_path: Path, words: list[str], said
     assert done.returncode in (2, 5) and said in done.stderr and "expected" in done.stderr, done.stderr
 
 
+@pytest.mark.long
 def test_a_target_of_a_suite_is_traced(tmp_path: Path) -> None:
     written(tmp_path)
     words = ["--in", "suite.yaml", "--added", "0 ms, 20 ms, 60 ms", "--times", "3"]

@@ -293,6 +293,7 @@ def is_place(process: psutil.Process, sshd: Sshd) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_a_host_that_is_not_there_makes_the_case_unavailable_or_an_error_with_words(suite: Path, sshd: Sshd) -> None:
     done = pileup("run", "long.yaml", "--quiet", "--fleet", "ssh:127.0.0.1:1", cwd=suite, PILEUP_SSH=sshd.command)
     assert done.returncode != 0

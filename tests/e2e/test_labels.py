@@ -71,6 +71,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / run_folder(done)
 
 
+@pytest.mark.long
 def test_criteria_ask_for_labels_and_for_what_monitors_recorded(run: Path) -> None:
     results = json.loads((run / "results.json").read_text())
     verdicts = {each["id"]: each["verdict"] for each in results["criteria"]}

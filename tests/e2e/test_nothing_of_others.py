@@ -79,6 +79,7 @@ def test_s1_s3_storage_check_leaves_all_as_it_was_twice_in_a_row(
         assert storage.snapshot() == theirs
 
 
+@pytest.mark.long
 def test_s1_every_storage_test_works_in_the_runs_own_folder(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
@@ -156,6 +157,7 @@ def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["posix", "nginx"], indirect=True)
 def test_s1_what_somebody_has_put_there_since_a_kill_stays(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
@@ -189,6 +191,7 @@ def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, 
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["posix", "nginx", "root"], indirect=True)
 def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
@@ -205,6 +208,7 @@ def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
     assert done.returncode == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["posix", "nginx", "root"], indirect=True)
 def test_s1_a_set_that_is_kept_in_the_runs_own_folder_stays_and_no_more(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
@@ -236,6 +240,7 @@ def test_s2_a_folder_in_which_another_run_works_stays_where_its_marker_is_not_li
         storage.target.stat("here/ours")
 
 
+@pytest.mark.long
 def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_be_empty_stays(tmp_path: Path) -> None:
     (tmp_path / "server").mkdir()
     disk = tmp_path / "server/data"
@@ -260,6 +265,7 @@ def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_b
         assert (again.returncode, again.stdout) == (0, "nothing to clean up\n")
 
 
+@pytest.mark.long
 def test_what_could_not_be_removed_is_told_last_and_changes_no_verdict(tmp_path: Path) -> None:
     (tmp_path / "server").mkdir()
     with nginx(tmp_path / "server", deletes=False) as url:
@@ -301,6 +307,7 @@ def test_s4_after_a_kill_clean_removes_the_runs_own_where_a_server_lists_no_fold
         assert "nothing to clean up" in pileup("clean", str(folder), cwd=tmp_path).stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", others_long(("posix", "root"), ("posix", "nginx", "apache", "root")), indirect=True)
 def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     fill = spec("fill", "storage.write", folder="/kept", files=4, size="10 KiB") | {"cleanup": "never"}

@@ -47,6 +47,7 @@ KINDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("load", ["once", "{clients: 100, for: 3 s}"])
 def test_a_check_becomes_a_stress_test(kind: str, load: str, tmp_path: Path) -> None:

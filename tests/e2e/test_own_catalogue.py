@@ -96,6 +96,7 @@ def test_nothing_is_made_in_another_scope(kept: Path) -> None:
     assert names(kept) == ["of-others"]
 
 
+@pytest.mark.long
 def test_what_a_crash_has_left_is_removed_by_clean(kept: Path) -> None:
     words = {"url": kept, "cleanup": "always", "inside": "/scope", "dies": "true"}
     (kept.parent / "suite.yaml").write_text(SUITE.format(**words))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pileup.record import RunFolder
 from tests.support import pileup, run_folder
 
@@ -91,6 +93,7 @@ def line(text: str) -> str:
     return f"mine.py:{next(number for number, each in enumerate(MINE.splitlines(), 1) if text in each)}"
 
 
+@pytest.mark.long
 def test_p2_p3_p5_p8_mistakes_are_told_where_they_are(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "suite.yaml").write_text(SUITE)

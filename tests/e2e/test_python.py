@@ -41,6 +41,7 @@ def test_a_suite_is_run_and_opened(suite: Path, tmp_path: Path, capfd: pytest.Ca
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_runs_go_where_the_environment_says(suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PILEUP_RUNS", str(tmp_path / "others"))
     assert pileup.run(suite, fleet="processes:2").path.parent == tmp_path / "others"

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pileup.record import RunFolder
 from tests.pages import shown_files
@@ -40,6 +41,7 @@ criteria:
 """
 
 
+@pytest.mark.long
 def test_what_monitors_record_is_the_log_of_the_server_to_the_row(tmp_path: Path, sshd: Sshd) -> None:
     log = tmp_path / "server" / "access.log"
     (tmp_path / "access_log.py").write_text(shown_files()["access_log.py"])

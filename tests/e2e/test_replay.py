@@ -117,6 +117,7 @@ def test_every_start_of_the_record_comes_when_it_was_due(here: Path, sshd: Sshd,
     assert results["same"]["load"] == "open, replay of stat in recorded after 500 ms warm-up"
 
 
+@pytest.mark.long
 def test_the_warm_up_of_a_replay_is_its_own(here: Path) -> None:
     done = pileup("plan", "again.yaml", "--json", cwd=here)
     assert done.returncode == 0, done.stdout + done.stderr

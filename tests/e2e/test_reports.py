@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support import pileup, run_folder
 
 OWN = """from pileup.plugin import Report, RunResults, option
@@ -33,6 +35,7 @@ def written(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.suffix in (".html", ".json", ".xml", ".txt")} - OWN_FILES
 
 
+@pytest.mark.long
 def test_a_suite_names_its_reports_in_yaml_and_xml(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "mine.yaml").write_text(SUITE)
@@ -50,6 +53,7 @@ def test_a_suite_names_its_reports_in_yaml_and_xml(tmp_path: Path) -> None:
     assert done.stdout == "hello: passed"
 
 
+@pytest.mark.long
 def test_without_the_word_the_defaults_are_written(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(SUITE.partition("reports:")[0])
     done = pileup("run", "mine.yaml", "--quiet", cwd=tmp_path, drawn=True)

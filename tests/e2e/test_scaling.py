@@ -163,6 +163,7 @@ class Flavour(Test):
 '''
 
 
+@pytest.mark.long
 def test_options_differ_from_place_to_place(tmp_path: Path) -> None:
     (tmp_path / "flavour.py").write_text(OF_PLACE)
     (data := tmp_path / "data").mkdir()
@@ -194,6 +195,7 @@ repeat: 2
 """
 
 
+@pytest.mark.long
 def test_a_run_that_was_broken_off_goes_on_at_its_point(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(BROKEN_OFF)
     runs = {"PILEUP_RUNS": str(tmp_path / "runs")}

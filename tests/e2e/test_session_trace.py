@@ -41,6 +41,7 @@ def times(results: dict[str, Any], operation: str) -> dict[str, float]:
     return response
 
 
+@pytest.mark.long
 def test_criteria_judge_round_trips_and_think_times(tmp_path: Path) -> None:
     target = {"kind": "practice-storage", "launch": {"service": "40 ms"}}
     criteria = judged(
@@ -58,6 +59,7 @@ def test_criteria_judge_round_trips_and_think_times(tmp_path: Path) -> None:
     assert times(found, "session")["smallest"] >= (40 + 2 * 20) * 1e6
 
 
+@pytest.mark.long
 def test_over_tls_it_counts_full_and_resumed_handshakes(tmp_path: Path) -> None:
     with tls_server(tmp_path) as server:
         target = {"kind": "http", "url": server.url, "credentials": {"ca": server.ca}}
@@ -68,6 +70,7 @@ def test_over_tls_it_counts_full_and_resumed_handshakes(tmp_path: Path) -> None:
     assert set(verdicts(full).values()) | set(verdicts(resumed).values()) == {"met"}
 
 
+@pytest.mark.long
 def test_a_command_is_traced_on_xrootd(tmp_path: Path) -> None:
     require_program("xrdfs", "apt-get install xrootd-client")
     criteria = judged(trips="min(trace.round_trips) >= 4", one="max(trace.connections) == 1")
@@ -110,6 +113,7 @@ def test_a_target_without_a_connection_is_refused(tmp_path: Path) -> None:
     assert "'session.trace' needs 'connection', 'se' of kind 'posix' does not have it" in done.stderr
 
 
+@pytest.mark.long
 def test_a_target_with_a_path_has_a_relay_already(tmp_path: Path) -> None:
     target = {"kind": "practice-storage", "launch": {}, "path": {"latency": "5 ms"}}
     (case,) = run(tmp_path, target, code=1)["cases"]

@@ -116,6 +116,7 @@ def test_launched_servers_are_reached_from_other_places_and_each_with_its_own_se
         assert [word for word, token in TOKENS.items() if token.encode() in content] == [], name
 
 
+@pytest.mark.long
 def test_a_token_of_one_does_not_open_the_other(suite: Path) -> None:
     given = "credentials: {{token: {second}}}"
     suite.write_text(SECRETS.replace(given.format(**TOKENS), given.replace("second", "first").format(**TOKENS)))
@@ -126,6 +127,7 @@ def test_a_token_of_one_does_not_open_the_other(suite: Path) -> None:
     assert TOKENS["first"] not in done.stdout + done.stderr + json.dumps(told)
 
 
+@pytest.mark.long
 def test_each_is_guarded(suite: Path) -> None:
     done = pileup("run", str(suite), "--quiet", "--set", "limits.inside=/nowhere", cwd=suite.parent)
     assert "outside /nowhere" in json.dumps(case(run_folder(done)))

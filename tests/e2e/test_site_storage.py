@@ -79,6 +79,7 @@ def test_a4_a_hung_webdav_server_has_10_s_for_its_first_answer(tmp_path: Path) -
     assert "cannot be reached: no answer to OPTIONS within 10 s; expected an answer" in found.told
 
 
+@pytest.mark.long
 def test_a4_a_hung_xrootd_server(tmp_path: Path) -> None:
     with xrootd(tmp_path / "server") as server, stopped(server.pid):
         found = check(server.root, tmp_path, SOON)
@@ -86,6 +87,7 @@ def test_a4_a_hung_xrootd_server(tmp_path: Path) -> None:
     assert "cannot be reached: connecting: could not be done within 1 s; expected a folder" in found.told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "root://127.0.0.1:{}//", "roots://127.0.0.1:{}//"])
 def test_a4_a_mute_server(url: str, tmp_path: Path) -> None:
     with served(lambda connection: time.sleep(20)) as port:
@@ -114,6 +116,7 @@ def test_a4_a_server_that_sheds_its_load(tmp_path: Path) -> None:
     assert "says 503 Service Unavailable; expected an answer below 500" in found.told
 
 
+@pytest.mark.long
 def test_a10_xroot_spoken_to_a_port_of_http(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url.replace("http://", "root://"), tmp_path)
@@ -149,12 +152,14 @@ def test_a5_an_untrusted_server_is_told_in_one_sentence(secure: tuple[str, Path]
     assert INSECURE not in pinned.said
 
 
+@pytest.mark.long
 def test_a5_a_certificate_that_signs_itself_is_its_own_ca(secure: tuple[str, Path], tmp_path: Path) -> None:
     found = check(secure[0], tmp_path, f"--set=targets.se.credentials.ca={secure[1]}")
     assert found.code == 0, found.said
     assert "pileup clean" not in found.said
 
 
+@pytest.mark.long
 def test_a5_insecure_is_said_loudly(secure: tuple[str, Path], tmp_path: Path) -> None:
     found = check(secure[0], tmp_path, "--set=targets.se.options.insecure=true", drawn=True)
     assert found.code == 0, found.said
@@ -162,6 +167,7 @@ def test_a5_insecure_is_said_loudly(secure: tuple[str, Path], tmp_path: Path) ->
     assert "anyone in between can read and change everything" in (found.folder / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_a9_plain_webdav_passes_without_checksums(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url, tmp_path, "--json")
@@ -229,6 +235,7 @@ def test_d12_tls_spoken_to_a_port_without(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_d12_a_url_of_a_file(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         (tmp_path / "data" / "file").write_text("of others")

@@ -112,6 +112,7 @@ def counters(folder: Path) -> dict[str, float]:
     return {row.sample.metric: row.sample.value for row in rows}
 
 
+@pytest.mark.long
 def test_the_counters_of_the_server_are_those_of_the_record(tmp_path: Path) -> None:
     size = 300_000
     options = {"files": 20, "size": f"{size} B"}

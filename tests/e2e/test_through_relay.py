@@ -61,6 +61,7 @@ def urls(found: Path) -> dict[str, str]:
     return {each["name"]: each["url"] for each in json.loads((found / "run.json").read_text())["targets"]}
 
 
+@pytest.mark.long
 def test_url_tls_name_host_and_token_stay_as_they_are(tmp_path: Path) -> None:
     """The certificate is for localhost, at which no relay listens under that port."""
     require_program("curl", "apt-get install curl")
@@ -119,6 +120,7 @@ def test_every_client_of_xrootd_goes_through_its_relay(tmp_path: Path) -> None:
     assert urls(found) == {name: each["url"] for name, each in targets.items()}
 
 
+@pytest.mark.long
 def test_a_redirect_past_the_relay_is_counted_and_told(tmp_path: Path) -> None:
     require_program("curl", "apt-get install curl")
     (tmp_path / "a").mkdir()

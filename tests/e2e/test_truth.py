@@ -21,16 +21,16 @@ from tests.support import give_up, pileup, run_folder
 pytestmark = pytest.mark.timed
 
 LAWS = {
-    # 128 threads at these means serve 6020 and 3930 requests a second; the loads are 20 and 60 % of that.
-    "lognormal": ("{lognormal: [20 ms, 0.35]}", (1204, 3612), 21),
-    "bimodal": ("{bimodal: [20 ms, 60 ms, 0.3]}", (800, 2400), 32),
+    # 256 threads at these means serve 12040 and 7860 requests a second; the loads are 20 and 60 % of that.
+    "lognormal": ("{lognormal: [20 ms, 0.35]}", (2408, 7224), 11),
+    "bimodal": ("{bimodal: [20 ms, 60 ms, 0.3]}", (1600, 4800), 16),
 }
 LOADS = """
 pileup: 1
 title: Truth
 seed: 7
 targets:
-  se: {kind: practice-storage, launch: {threads: 128, queue: 10000, service: LAW}}
+  se: {kind: practice-storage, launch: {threads: 256, queue: 10000, service: LAW}}
 tests:
   - {name: fill, use: storage.write, target: se, options: {files: 20, size: 1 KiB}, cleanup: never}
   - name: low
@@ -73,7 +73,7 @@ STALLED = 2 * 10**9
 MS = 10**6
 ATTEMPTS = 6
 CALM_ATTEMPTS = 3
-"""How often a run of a minute is tried where other programs leave it no calm time."""
+"""How often a run of half a minute is tried where other programs leave it no calm time."""
 DISTURBED = "other programs held up generator and server each time, by the generator's own scheduling delays"
 
 Times = NDArray[np.int64]

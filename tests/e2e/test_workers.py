@@ -24,6 +24,7 @@ COUNTS = {"one": 1, "some": 400, "closed": 1001, "open": 1000, "few": 1000}
 USED = {"one": 1, "some": 2, "closed": 3, "open": 3, "few": 1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fleet", ["workers:3", "processes"])
 def test_workers_share_a_load_exactly(tmp_path: Path, fleet: str) -> None:
     places = "" if fleet == "workers:3" else "places: {processes: 2, workers: 3}\n"

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support import pileup, run_folder
 
 SUITE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -21,6 +23,7 @@ SUITE = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+@pytest.mark.long
 def test_a_suite_in_xml_runs_as_one_in_yaml_does(tmp_path: Path) -> None:
     (tmp_path / "mine.xml").write_text(SUITE)
     done = pileup("run", "mine.xml", "--quiet", cwd=tmp_path)

@@ -66,6 +66,7 @@ def test_operations_are_the_same_whoever_does_them(tmp_path: Path, places: Any) 
     assert (engines(results, "native"), engines(results, "bindings")) == ({"native"}, {"python"})
 
 
+@pytest.mark.long
 def test_xrdcp_copies_whole_files(tmp_path: Path) -> None:
     with xrootd(tmp_path / "se") as server:
         results = run(tmp_path, suite(server.root, {}, ["native", "xrdcp"]), 1)

@@ -130,6 +130,7 @@ def _share_of_the_possible(server: tuple[int, float, float, float], settle: int)
     return share / possible
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("settle", "least"), [(30, 0.8), (60, 0.9)])
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS)
 def test_t10_what_a_server_has_under_way_is_held_nearly_as_well_as_is_possible(

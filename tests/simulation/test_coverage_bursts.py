@@ -10,6 +10,7 @@ LOWEST, HIGHEST = 0.925, 0.98
 RUNS = 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(OUTCOMES))
 def test_t16_shares_cover(name: str) -> None:
     make, truth = OUTCOMES[name]
@@ -22,6 +23,7 @@ def test_t16_shares_cover(name: str) -> None:
     assert np.mean([interval.high - interval.low > 0.95 for _, interval in found]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(EVENTS))
 def test_t16_rates_cover(name: str) -> None:
     make, truth, length = EVENTS[name]

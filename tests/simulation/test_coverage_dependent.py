@@ -14,6 +14,7 @@ def found(request: pytest.FixtureRequest) -> Coverage:
     return coverage(request.param, RUNS, VALUES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("metric", list(truths()))
 def test_figures_and_effects_cover(found: Coverage, metric: str) -> None:
     shares = {}
@@ -26,6 +27,7 @@ def test_figures_and_effects_cover(found: Coverage, metric: str) -> None:
     assert all(LOWEST < share <= highest for share in shares.values()), shares
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("values", [1000, 2000, 3500, 5000, 8000])
 def test_t17_whenever_a_quantile_of_a_queue_has_an_interval_that_is_right(values: int) -> None:
     """Told before: p99 of 2,000 values in 1 % of the runs, and then right in a third; of 3,500 in 23 %, and in 85 %."""

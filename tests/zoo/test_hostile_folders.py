@@ -129,6 +129,7 @@ def problems(command: str, run: Path, out: Path, capfd: pytest.CaptureFixture[st
         yield f"it does something: {said.out}"
 
 
+@pytest.mark.long
 def test_s5_s6_a_run_beside_hostile_folders_looks_at_none_of_them(
     runs: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,6 +139,7 @@ def test_s5_s6_a_run_beside_hostile_folders_looks_at_none_of_them(
     assert (code, said.err) == (0, "")
 
 
+@pytest.mark.long
 def test_s6_hostile_folders_in_the_registry_hinder_nobody(
     victim: Victim, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

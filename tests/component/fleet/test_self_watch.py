@@ -97,6 +97,7 @@ watch.close()
 """
 
 
+@pytest.mark.long
 def test_t09_a_stop_of_the_process_is_a_sample_of_its_own() -> None:
     words = [sys.executable, "-c", WATCHED]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -16,6 +16,7 @@ from pileup.record import RunFolder
 from tests.support import ROOT, pileup, run_folder
 
 
+@pytest.mark.long
 def test_figures_by_label_are_judged_and_own_reports_and_charts_are_written(folder: Path) -> None:
     done = pileup("run", "workers.yaml", "--quiet", cwd=folder, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -63,6 +64,7 @@ def test_rows_of_together_are_crossed_with_places_and_environments(folder: Path)
     assert by_place == {"process 1": {2}, "process 2": {3}}, "an option for each place"
 
 
+@pytest.mark.long
 def test_one_iteration_is_tried_as_the_page_says(folder: Path) -> None:
     page = (ROOT / "docs" / "plugins-in-suites.md").read_text()
     commands = [shlex.split(each) for each in re.findall(r"^    pileup (try .*?)  ", page, re.MULTILINE)]

@@ -134,6 +134,7 @@ tests:
 DRAIN = '  - {name: drain, use: "./drain.py:Drain", target: tape, after: [recall], timeout: 10 s}\n'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("drain", "unfinished"), [(DRAIN, False), ("", True)])
 def test_p9_a_role_ends_with_its_load_and_a_test_after_it_drains_the_rest(
     folder: Path, drain: str, unfinished: bool
@@ -276,6 +277,7 @@ def test_the_protocol_of_its_own_is_tested_by_its_test(folder: Path) -> None:
     tests.test_it_connects_again_when_the_connection_has_broken()
 
 
+@pytest.mark.long
 def test_the_protocol_of_its_own_is_pressed_by_python_tests_and_by_no_native_one(folder: Path) -> None:
     with module("test_store").serving() as url:
         done = pileup("run", "store.yaml", "--quiet", "--set", f"targets.store.url={url}", cwd=folder)
@@ -287,6 +289,7 @@ def test_the_protocol_of_its_own_is_pressed_by_python_tests_and_by_no_native_one
     assert "this target has no client of the engine; expected a Python test, or a ProgramClient" in done.stderr
 
 
+@pytest.mark.long
 def test_the_async_test_connects_on_its_loop(folder: Path) -> None:
     with module("test_store").serving() as url:
         target = load("targets", "./store.py:Store", folder)(url)

@@ -37,6 +37,7 @@ def test_each_connection_spills_into_its_own_folder():
     assert not Path(paths[0]).is_relative_to(Path.cwd())
 
 
+@pytest.mark.long
 def test_raw_rows_are_loaded_with_less_memory_than_they_take(folder, tmp_path, monkeypatch):
     spill = tmp_path / "spill"
     monkeypatch.setattr(operations, "MEMORY", "64MB")
@@ -48,6 +49,7 @@ def test_raw_rows_are_loaded_with_less_memory_than_they_take(folder, tmp_path, m
     assert not spill.exists()
 
 
+@pytest.mark.long
 def test_what_a_crash_left_of_a_conversion_goes(folder, monkeypatch):
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
     base = folder.operations_path(0).parent

@@ -106,6 +106,7 @@ def test_files_of_every_client_are_in_the_record_with_their_checksums(suite: Pat
     assert [name for name, _ in damage(folder)] == ["output/own/artefacts/0/log-2.txt"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("far", [False, True])
 def test_they_come_from_other_places(suite: Path, far: bool, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PILEUP_SSH", sshd.command)

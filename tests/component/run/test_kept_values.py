@@ -46,6 +46,7 @@ reports: []
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("use", "places"), [("Own", "local"), ("Later", "local"), ("Own", "processes:2")])
 def test_they_are_judged_by_their_labels_and_kept_with_their_iteration(tmp_path: Path, use: str, places: str) -> None:
     (tmp_path / "own.py").write_text(OWN)

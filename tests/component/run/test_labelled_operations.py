@@ -64,6 +64,7 @@ def suite(folder: Path, use: str, places: str = "local") -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("use", "places"), [("Own", "local"), ("Later", "local"), ("Own", "processes:2")])
 def test_figures_criteria_and_rows_are_told_apart(tmp_path: Path, use: str, places: str) -> None:
     runner = Runner(load(suite(tmp_path, use, places)), tmp_path)

@@ -170,6 +170,7 @@ def test_it_is_begun_before_all_clients_and_ended_after_them(suite: Path, use: s
     assert states == ["made", "ended"]
 
 
+@pytest.mark.long
 def test_its_data_reaches_other_hosts(suite: Path, sshd: Sshd) -> None:
     python = suite.parent / "python"  # with the sources of this one
     python.write_text(f"#!/bin/sh\nPYTHONPATH='{os.environ.get('PYTHONPATH', '')}' exec {sys.executable} \"$@\"\n")
@@ -254,6 +255,7 @@ def when(suite: Path, what: str, act: object) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+@pytest.mark.long
 def test_it_is_ended_when_the_run_is_stopped_and_begun_again_when_it_is_resumed(suite: Path) -> None:
     stop = Stop()
     when(suite, "run", lambda: stop.ask(StoppedBy.USER, "Ctrl-C"))
@@ -297,6 +299,7 @@ def test_a_run_that_is_to_end_waits_for_it_no_longer_than_its_timeout(suite: Pat
     assert "begin_run() of own was abandoned: it took longer than 500 ms" in outcome(runner)[1]
 
 
+@pytest.mark.long
 def test_a_crash_is_told_by_the_next_start(suite: Path) -> None:
     done = pileup("run", str(suite), "--quiet", "--set", "tests.own.use=./own.py:Killed", cwd=suite.parent)
     assert done.returncode < 0
@@ -311,6 +314,7 @@ def test_no_own_folder_is_made_outside_of_the_limits(suite: Path) -> None:
     assert [entry for entry in runner.folder.journal_entries() if entry.what == "own"] == []
 
 
+@pytest.mark.long
 def test_p10_a_global_that_a_test_changes_is_told_of_when_there_are_several_places(suite: Path) -> None:
     own = suite.parent / "own.py"
     changing = OWN.replace("class Own(Test):", "SEEN = []\n\n\nclass Own(Test):")

@@ -105,6 +105,7 @@ def test_one_that_fails_harms_no_other_and_what_needs_it_is_not_run(tmp_path: Pa
     assert folder.manifest().cases[2].reason == "needs a, which failed"
 
 
+@pytest.mark.long
 def test_a_stop_and_a_limit_end_all_that_is_under_way_and_a_resume_goes_on(tmp_path: Path) -> None:
     tests = "".join(f'  - {{name: {name}, use: "./own.py:Long", load: {{clients: 1, for: 1 s}}}}\n' for name in "abc")
     path, stop = write(tmp_path, tests), Stop()

@@ -120,6 +120,7 @@ def test_a_query_that_cannot_be_answered_is_told(run: pileup.Run, query: str) ->
         run.sql(query).numpy()
 
 
+@pytest.mark.long
 def test_every_table_of_an_export_can_be_read(run: pileup.Run) -> None:
     assert {"operations", "frames", "samples", "figures", "quantiles", "events", "jobs"} <= set(run.tables)
     for name in run.tables:
@@ -142,6 +143,7 @@ def test_the_tables_say_what_they_hold(run: pileup.Run) -> None:
     assert "throughput_low (bytes/s)" in run.tables._repr_html_()
 
 
+@pytest.mark.long
 def test_the_units_are_right_by_the_numbers(run: pileup.Run) -> None:
     """What is beyond 10^18 is a moment, and every number that is not counted has a unit."""
     for name, held in run.tables.items():
@@ -195,6 +197,7 @@ def test_without_pandas_and_arrow_there_is_numpy(run: pileup.Run, monkeypatch: p
         run.cases().arrow()
 
 
+@pytest.mark.long
 def test_with_pandas_and_arrow_there_are_both(run: pileup.Run) -> None:
     for library in ("pandas", "pyarrow"):
         if rows_module.find_spec(library) is None:

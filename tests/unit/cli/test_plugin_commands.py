@@ -148,6 +148,7 @@ def test_a_page_comes_as_markdown_and_html(capsys: pytest.CaptureFixture[str]) -
     assert "<td><code>files</code></td>" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_all_pages_are_written_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "--out", str(tmp_path / "pages")]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "pages")
@@ -170,6 +171,7 @@ def test_describe_without_anything_to_describe_says_so(tmp_path: Path, capsys: p
     assert "is a file" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_language_is_described_too(capsys: pytest.CaptureFixture[str]) -> None:
     for name, said in (("suite", "criteria"), ("checks", "p99.9"), ("load", "warm_up"), ("commands", "--set")):
         assert main(["describe", name]) == 0

@@ -37,6 +37,7 @@ def told(folder):
     return "\n".join(f"{where}: {what}" for where, what in findings(RunFolder.open(folder.path)))
 
 
+@pytest.mark.long
 def test_a_whole_record_has_no_findings(tmp_path, capsys):
     folder = made(tmp_path)
     assert told(folder) == ""
@@ -202,6 +203,7 @@ def test_what_was_left_open_and_torn_lines_are_named(tmp_path):
     assert "events/events.jsonl: line 3 is incomplete or not a JSON object" in found
 
 
+@pytest.mark.long
 def test_events_and_verdicts_are_held_against_run_json(tmp_path):
     folder = made(tmp_path, ended=None, sessions=[{"started": 1, "ended": None}])
     folder.event("case", "copy failed", case=1, state="ended", outcome="failed")
@@ -213,6 +215,7 @@ def test_events_and_verdicts_are_held_against_run_json(tmp_path):
     assert "run.json: exit_code is 4, computed again from the record it is 0" in found
 
 
+@pytest.mark.long
 def test_criteria_are_judged_anew(tmp_path):
     criterion = {"id": "C1", "says": "fast", "check": "p50(copy) < 1 s", "coverage": "full"}
     folder = made(tmp_path, criteria=[criterion])

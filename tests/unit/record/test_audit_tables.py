@@ -85,6 +85,7 @@ def test_a_record_of_before_has_no_claims_and_takes_some(folder: RunFolder) -> N
     assert list(folder.claims()) == claims(0, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("newest_first", [False, True])
 def test_memory_is_that_of_one_append(folder: RunFolder, newest_first: bool) -> None:
     for second in range(50):

@@ -45,6 +45,7 @@ def merged(tmp_path):
     return RunFolder.open(folder.path), sources
 
 
+@pytest.mark.long
 def test_every_row_stands_once_with_its_case(merged):
     folder, _ = merged
     rows = folder.operations().arrays("id", "case", "case_id", "place")
@@ -55,6 +56,7 @@ def test_every_row_stands_once_with_its_case(merged):
     assert list(findings(folder)) == []
 
 
+@pytest.mark.long
 def test_repeats_are_counted_on(merged):
     folder, _ = merged
     info = plain(folder)
@@ -71,6 +73,7 @@ def test_who_stopped_one_of_them_has_stopped_all(tmp_path):
     assert (run.stopped, run.stopped_by) == ("limit: 3 TiB moved", StoppedBy.LIMIT)
 
 
+@pytest.mark.long
 def test_figures_are_those_of_all_rows(merged):
     folder, sources = merged
     found = results(folder)
@@ -85,6 +88,7 @@ def test_figures_are_those_of_all_rows(merged):
     assert all(None not in point.repeats for each in rest for point in each.points)
 
 
+@pytest.mark.long
 def test_outputs_events_and_sources_are_kept_apart(merged):
     folder, sources = merged
     texts = folder.outputs()
@@ -98,6 +102,7 @@ def test_outputs_events_and_sources_are_kept_apart(merged):
     assert len(list(folder.samples())) == sum(len(list(source.samples())) for source in sources)
 
 
+@pytest.mark.long
 def test_a_merged_run_is_a_run(merged, tmp_path, capsys):
     folder, sources = merged
     assert run_app(["show", str(folder.path)]) == 0
@@ -130,6 +135,7 @@ def audited(tmp_path, name, lost):
     return folder
 
 
+@pytest.mark.long
 def test_audits_stand_apart_with_their_claims(tmp_path):
     folder, info = merge([audited(tmp_path, "a", 1), audited(tmp_path, "b", 2)], tmp_path / "out")
     finish(folder, info)

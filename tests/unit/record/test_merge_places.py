@@ -51,6 +51,7 @@ def merged(tmp_path):
     return RunFolder.open(folder.path)
 
 
+@pytest.mark.long
 def test_runs_become_an_axis_of_places(merged):
     info = plain(merged)
     assert info["scan"] == {"place": list(TIMES), **AXES}
@@ -67,6 +68,7 @@ def test_runs_become_an_axis_of_places(merged):
     assert len(set(rows["id"].tolist())) == 18 * scans.N
 
 
+@pytest.mark.long
 def test_they_are_compared_as_places_with_their_clocks(merged):
     found = results(merged)
     (matrix,) = found.matrices
@@ -94,6 +96,7 @@ def test_settings_of_a_place_may_differ_and_others_when_they_are_named(tmp_path)
     merge([one, two], tmp_path / "out", AsPlaces(names, ("cli*",)))
 
 
+@pytest.mark.long
 def test_what_does_not_belong_together_is_refused_with_the_reason(tmp_path, merged):
     one = made(tmp_path / "again", "geneva")
     for other, names, words in (
@@ -110,6 +113,7 @@ def test_what_does_not_belong_together_is_refused_with_the_reason(tmp_path, merg
     assert not (tmp_path / "not").exists()
 
 
+@pytest.mark.long
 def test_the_command_names_places_by_hosts_or_as_given(tmp_path, capsys):
     runs = [str(made(tmp_path, name).path) for name in ("geneva", "taipei")]
     hosts = ["geneva.example", "taipei.example"]

@@ -23,6 +23,7 @@ def two(tmp_path: Path) -> tuple[RunFolder, RunFolder]:
     return made(tmp_path, "one", repeats=1), made(tmp_path, "other", repeats=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_another_run_is_noticed(
     two: tuple[RunFolder, RunFolder], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

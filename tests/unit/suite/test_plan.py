@@ -144,6 +144,7 @@ def test_the_digest_follows_file_and_values(plan: Callable[..., Plan]) -> None:
     assert plan(text, {"a": "3", "b": "4"}).digest == plan(text, {"b": "4", "a": "3"}).digest
 
 
+@pytest.mark.long
 def test_two_thousand_tests_are_planned_in_a_moment(plan: Callable[..., Plan]) -> None:
     lines = [f"- {{name: t{number}, use: noop, after: [t{number // 2}]}}\n" for number in range(1, 2000)]
     made = plan(HEAD + "tests:\n- {name: t0, use: noop}\n" + "".join(lines))

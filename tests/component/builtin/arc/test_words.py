@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_several_jobs_are_one_request() -> None:
     assert describe_all([one, two]) == f"+({one})({two})"
 
 
+@pytest.mark.long
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20), min_size=1, max_size=3))
 def test_what_a_node_runs_is_what_was_asked_for(words: list[str]) -> None:

@@ -45,6 +45,7 @@ def submit(target: PracticeBatchTarget, *names: str) -> list[Claim]:
     return [Claim(answer.name, answer.id) for answer in target.submit([JobSpec(name, 10**12) for name in names])]
 
 
+@pytest.mark.long
 def test_an_end_in_order_loses_nothing_and_a_kill_what_was_not_made_safe(tmp_path: Path) -> None:
     launcher = PracticeBatchTarget.launcher({"slots": 1, "checkpoint": "1 h", "reuse_ids": True}, tmp_path)
     assert launcher is not None

@@ -214,6 +214,7 @@ def test_a_setting_that_nothing_changes_is_refused(make: Make) -> None:
         make(by_command()).change("se", {"depth": 1})
 
 
+@pytest.mark.long
 def test_a_launched_server_comes_back_with_the_setting_at_the_same_address(
     make: Make, folder: RunFolder, supervisor: Supervisor
 ) -> None:
@@ -230,6 +231,7 @@ def test_a_launched_server_comes_back_with_the_setting_at_the_same_address(
     assert [(event.words["setting"], event.words["value"]) for event in folder.events()] == [("threads", "2")]
 
 
+@pytest.mark.long
 def test_a_launch_setting_that_does_not_fit_leaves_the_server_for_the_next(make: Make, supervisor: Supervisor) -> None:
     settings = make("se: {kind: practice-storage, launch: {threads: 8}}")
     with pytest.raises(TargetError, match="target se"):
@@ -238,6 +240,7 @@ def test_a_launch_setting_that_does_not_fit_leaves_the_server_for_the_next(make:
     assert supervisor.alive("se")
 
 
+@pytest.mark.long
 def test_a_server_that_died_is_started_again_with_its_settings(make: Make, supervisor: Supervisor) -> None:
     settings = make("se: {kind: practice-storage, launch: {threads: 8}}")
     supervisor.kill("se")

@@ -74,6 +74,7 @@ def test_u9_what_has_not_changed_is_folded():
     assert "--all" not in whole
 
 
+@pytest.mark.long
 def test_u9_the_same_run_twice_is_said(folders, capsys, tmp_path):
     assert run_app(["compare", folders[0], folders[0]]) == 2
     assert f"{folders[0]} is given twice" in capsys.readouterr().err
@@ -93,6 +94,7 @@ def test_json_has_every_figure(folders):
     assert p50[1]["relative"]["value"] == pytest.approx(0.5, abs=0.002)
 
 
+@pytest.mark.long
 def test_the_exit_code_tells_when_asked(folders, capsys):
     assert run_app(["compare", folders[0], folders[2]]) == 0
     assert run_app(["compare", folders[0], folders[1], "--fail-if", "worse"]) == 0
@@ -101,6 +103,7 @@ def test_the_exit_code_tells_when_asked(folders, capsys):
     assert "Changed by less than 80 %" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_conditions_decide_the_exit_code(folders, capsys):
     slow = [folders[0], folders[2]]
     assert run_app(["compare", *slow, "--fail-if", "p50 > 5 %"]) == 4

@@ -53,6 +53,7 @@ def read(path):
         return [dict(zip(names, row, strict=True)) for row in query.fetchall()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 @pytest.mark.parametrize("state", ["running", "ended"])
 def test_every_row_is_there(form, state, tmp_path):
@@ -153,6 +154,7 @@ def test_the_points_of_a_scan_are_tables(form, tmp_path):
     assert (fault["kind"], int(fault["begin"]), int(fault["end"]), fault["target"]) == ("fault", 1, 2, "se")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "begins"), [("svg", b"<svg xmlns="), ("png", b"\x89PNG")])
 def test_charts_are_pictures(form, begins, tmp_path):
     done = CliRunner().invoke(app, ["export", str(GOLDEN / "ended"), "--charts", form, "--out", str(tmp_path)])

@@ -83,6 +83,7 @@ def pages() -> list[Page]:
     return all_pages(own=True)
 
 
+@pytest.mark.long
 def test_every_page_is_sound_html_whose_links_lead_somewhere(pages: list[Page]) -> None:
     read = {}
     for page in pages:

@@ -49,6 +49,7 @@ def _farther_than(near: float, found: list[float], truth: float) -> int:
     return sum(abs(level / truth - 1) > near for level in found)
 
 
+@pytest.mark.long
 def test_the_knee_of_a_simulated_queue_is_found() -> None:
     """Exponential service at 100/s: responses are exponential at 100 less the rate (M/M/1), so the knee is known."""
     passes = _queue(lambda random, number: random.exponential(0.01, number), 60, 0.9, 0.1)
@@ -57,6 +58,7 @@ def test_the_knee_of_a_simulated_queue_is_found() -> None:
     assert _farther_than(NEAR, found, truth) <= len(SEEDS) // 20
 
 
+@pytest.mark.long
 def test_where_a_queue_grows_without_end_is_found() -> None:
     """Service of exactly 10 ms, and responses of 2 s as the criterion: that is where the queue grows, 100/s."""
     passes = _queue(lambda _, number: np.full(number, 0.01), 60, 0.9, 2.0)
@@ -64,6 +66,7 @@ def test_where_a_queue_grows_without_end_is_found() -> None:
     assert _farther_than(NEAR, [search.answer.level for search in searches], 100) <= len(SEEDS) // 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("noise", "usual"), [(0.0, 25), (0.03, 40), (0.06, 40)])
 def test_the_interval_holds_the_knee_and_noise_only_costs_trials(noise: float, usual: int) -> None:
     knees = [float(np.random.default_rng(seed + 1000).uniform(30, 3000)) for seed in SEEDS]

@@ -100,6 +100,7 @@ def test_what_is_under_way_when_the_case_ends_is_unfinished(simulated: Make) -> 
     assert list(findings(run.folder)) == []
 
 
+@pytest.mark.long
 def test_operations_outlive_their_iterations(simulated: Make) -> None:
     run = simulated()
     with run.case(run.plan.case(1), "t") as load:
@@ -160,6 +161,7 @@ def test_a_simulated_run_is_not_taken_up_again(simulated: Make) -> None:
         take_up(run.folder.path, trusted=True)
 
 
+@pytest.mark.long
 def test_it_is_merged_with_none_that_was_measured(simulated: Make, tmp_path: Path) -> None:
     folders = []
     for real in (False, True):

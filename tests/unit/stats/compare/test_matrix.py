@@ -83,6 +83,7 @@ def flagged(found: Matrix) -> dict[tuple[str, str], tuple[str, ...]]:
     return {(each.place, each.target): each.flags for each in found.cells if each.flags}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", [True, False], ids=["distances known", "distances not known"])
 def test_a_slow_cell_and_rare_slow_answers_are_found_and_nothing_else(known: bool) -> None:
     world = World(slow={SLOW: 80.0}, rare=RARE, known=known)
@@ -99,6 +100,7 @@ def test_a_slow_cell_and_rare_slow_answers_are_found_and_nothing_else(known: boo
     assert others <= SEEDS // 20, "no other cell in 19 of 20 seeds"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", [True, False], ids=["distances known", "distances not known"])
 def test_where_nothing_is_hidden_nothing_is_found(known: bool) -> None:
     world = World(known=known)
@@ -127,6 +129,7 @@ def test_a_target_twice_as_slow_as_its_peers_is_found(known: bool) -> None:
         assert flagged(found) == {SLOW: ("slow",)}
 
 
+@pytest.mark.long
 def test_the_line_of_each_target_has_the_truth_in_its_intervals() -> None:
     inside = total = 0
     for seed in range(SEEDS):

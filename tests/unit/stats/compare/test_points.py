@@ -158,6 +158,7 @@ def test_at_names_the_points(folder):
     assert judge(folder, "p50(copy) < 20 ms", [{"se.threads": "5"}]).verdict == "unknown"
 
 
+@pytest.mark.long
 def test_rates_and_fractions_are_pooled_over_repeats(tmp_path):
     made = scans.scan(tmp_path, duration, failed=lambda point, repeat: 20 * (repeat == 1))
     assert judge(made, "fraction(copy.failed) == 0.5").points[0].figure.value == pytest.approx(20 / 120)

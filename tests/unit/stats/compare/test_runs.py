@@ -161,6 +161,7 @@ def test_runs_are_grouped():
     assert not any("One case" in each for each in found.against[0].warnings)
 
 
+@pytest.mark.long
 def test_one_in_twenty_equal_runs_shows_anything():
     import numpy as np
 

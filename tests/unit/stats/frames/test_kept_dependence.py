@@ -58,6 +58,7 @@ def test_what_is_not_of_this_version_is_found_anew(folder: RunFolder, found: obj
     assert results(folder) == results(folder, anew=True)
 
 
+@pytest.mark.long
 def test_verify_tells_of_one_that_is_wrong(folder: RunFolder) -> None:
     kept = worked_out(folder)[1]
     folder.keep_dependence(kept)

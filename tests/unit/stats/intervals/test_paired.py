@@ -137,6 +137,7 @@ def test_ratio_and_difference_leave_out_nothing_together():
     assert seen == {True, False}
 
 
+@pytest.mark.long
 def test_t16_a_difference_smaller_than_what_is_looked_for_is_found_in_less_than_one_of_twenty():
     draw = np.random.default_rng(5)
 

@@ -22,6 +22,7 @@ def test_nothing_is_known_of_a_mean_of_zero() -> None:
     assert half_width([-1.0, 1.0]) == math.inf
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("spread", "within"), [(0.05, 0.05), (0.05, 0.02)])
 def test_the_interval_holds_the_truth_although_it_ends_the_repeats(spread: float, within: float) -> None:
     source = np.random.default_rng(7)

@@ -194,6 +194,7 @@ def test_depth_is_limited() -> None:
     assert f"deeper than {DEEPEST}" in told(f"<suite>{'<x>' * 5000}")[0]
 
 
+@pytest.mark.long
 def test_the_number_of_values_is_limited() -> None:
     assert f"more than {MOST_NODES}" in told("<suite>" + "<test/>" * MOST_NODES + "</suite>")[0]
 

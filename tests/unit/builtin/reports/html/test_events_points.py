@@ -35,6 +35,7 @@ def test_bands_lie_upon_those_of_the_cases_and_below_the_lines() -> None:
     assert "timeline" in names[first:]
 
 
+@pytest.mark.long
 def test_a_legend_names_the_kinds_that_there_are() -> None:
     assert [mark.text for mark in marks.legend(synthetic.eventful())] == [
         "fault", "place lost", "setting changed", "cooldown",
@@ -129,6 +130,7 @@ def crowd() -> str:
     return HtmlReport().render(many(), outputs).decode()
 
 
+@pytest.mark.long
 def test_two_thousand_cases_stay_a_small_page(crowd: str) -> None:
     assert len(crowd) < 3_000_000
     assert len(crowd) - len(rendered("empty")) < 2_000_000

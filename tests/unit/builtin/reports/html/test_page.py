@@ -252,6 +252,7 @@ def validate() -> Callable[[Any], Any]:
     return compiled
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["rich", "hostile", "placed"])
 def test_every_chart_fits_the_schema_of_vega_lite(name: str, validate: Callable[[Any], Any]) -> None:
     charts = page(name).data["charts"].values()
@@ -278,6 +279,7 @@ def test_an_empty_run_still_has_a_page() -> None:
     assert len(rendered("empty")) < 64_000, "no charts, no library"
 
 
+@pytest.mark.long
 def test_a_huge_run_stays_small() -> None:
     text = rendered("huge")
     assert len(text) < 3 * MIB + len(bundle())

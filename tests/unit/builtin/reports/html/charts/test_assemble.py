@@ -102,6 +102,7 @@ def page() -> str:
     return HtmlReport().render(synthetic.simple(), {}).decode()
 
 
+@pytest.mark.long
 def test_a_chart_is_where_it_says(beside: Callable[[str], None]) -> None:
     before = [each.id for each in charts(synthetic.simple()).all()]
     beside("Mine")
@@ -119,6 +120,7 @@ def test_a_section_of_its_own_is_behind_the_others(beside: Callable[[str], None]
     assert text.index('id="monitors"') < text.index("<h2>Something else</h2>") < text.index('id="chart-mine"')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -144,6 +146,7 @@ def test_one_that_fails_is_left_out_and_the_page_says_why(
     assert f"Chart {name.lower()} is not drawn" in page()
 
 
+@pytest.mark.long
 def test_only_what_is_named_is_drawn() -> None:
     report = HtmlReport(charts=["boxes", "cases"])
     assert [name.partition("-")[0] for name, _ in report.charts(synthetic.simple(), "svg")] == ["cases.svg", "boxes"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.html.charts import labelled
 from pileup.builtin.reports.html.charts.assemble import charts
@@ -92,6 +94,7 @@ def test_labels_are_bounded_too_and_those_with_a_value_apart_come_first() -> Non
     )
 
 
+@pytest.mark.long
 def test_they_are_on_the_page_and_pictures_and_harmless() -> None:
     results = run([value(synthetic.HOSTILE, 90, 10, 0), value("d2", 20, 0, 0)])
     drawn = charts(results)

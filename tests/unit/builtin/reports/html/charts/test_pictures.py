@@ -31,6 +31,7 @@ def test_there_is_one_for_every_chart() -> None:
     assert pictures("empty") == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["eventful", "scanned", "hostile"])
 def test_each_is_whole_and_plain(name: str) -> None:
     for file, svg in pictures(name).items():
@@ -49,6 +50,7 @@ def test_title_unit_legend_and_what_happened_are_there() -> None:
     assert "copy.buffer=1 MiB" in texts(pictures("scanned")["points0_p50-copy-p50.svg"])
 
 
+@pytest.mark.long
 def test_starts_in_time_leave_room_on_the_axis_for_those_that_were_late() -> None:
     run = synthetic.simple()
     late = [(each, each.timeline) for each in run.cases if each.timeline and any(each.timeline.late)]

@@ -8,6 +8,8 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
+import pytest
+
 from pileup.builtin.reports.html.charts.assemble import charts
 from pileup.builtin.reports.html.charts.pictures import PATTERNS
 from pileup.plugin.charts import Drawing
@@ -48,6 +50,7 @@ def test_dashes_come_again_with_another_colour() -> None:
     assert len(looks) == 20
 
 
+@pytest.mark.long
 def test_lines_of_one_chart_differ_by_more_than_their_colour() -> None:
     several = 0
     for chart in drawings():

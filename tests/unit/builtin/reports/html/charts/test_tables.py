@@ -187,6 +187,7 @@ def test_jobs_are_stacked_by_state_and_those_that_ended_apart() -> None:
     assert not layers_of(charts["Jobs that have ended"], "area")
 
 
+@pytest.mark.long
 def test_the_queue_is_drawn_over_cpu_with_an_axis_of_its_own() -> None:
     for monitor in ("server", "node"):
         cpu = charts_of(monitor)["CPU"]

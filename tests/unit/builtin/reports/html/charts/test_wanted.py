@@ -28,6 +28,7 @@ def lines_on(drawing: Drawing) -> list[tuple[str, float, float, float]]:
     return [(row["text"], row["value"], row["a"], row["b"]) for row in rows]
 
 
+@pytest.mark.long
 def test_each_criterion_is_on_the_chart_of_its_figure_for_the_time_of_its_case() -> None:
     results = synthetic.rich()
     assert lines_of(results, "quantiles") == [("C6: p90 < 40 ms", 40, 2000, 22_000)]
@@ -37,6 +38,7 @@ def test_each_criterion_is_on_the_chart_of_its_figure_for_the_time_of_its_case()
     assert lines_of(results, load.id) == [("C7: max < 3", 3, 0, 62_000)]
 
 
+@pytest.mark.long
 def test_one_that_is_far_from_all_values_is_said_and_not_drawn() -> None:
     results = synthetic.rich()
     (load,) = [each for each in charts(results).all() if each.title == "Load average"]
