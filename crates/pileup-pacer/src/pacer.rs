@@ -213,7 +213,7 @@ mod tests {
         for pacing in [Pacing::Coarse, Pacing::Normal, Pacing::Precise] {
             let woken = on_runtime(async {
                 let pacer = Pacer::new(pacing).unwrap();
-                let base = clock::now() + 3_000_000;
+                let base = clock::now() + 100_000_000; // all are asleep before the first is due
                 let woken = Rc::new(RefCell::new(Vec::new()));
                 let tasks: Vec<_> = (0..2000i64)
                     .map(|number| {
