@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pileup.record import RunFolder
 
 T = TypeVar("T")
-STAGES = ("stager_queue", "queue_wait", "transfer")
+WAITS = ("stager_queue", "queue_wait", "transfer")
 """Operations of each file: before its stager hands it over, before its transfer begins, and the transfer."""
 WORK = "work"
 FIGURES = {
@@ -109,7 +109,7 @@ def histories(folder: RunFolder) -> Iterator[History]:
         rows = connection.execute(
             f"""SELECT case_id, parent, id, key, operation, start, "end", labels, client, outcome FROM caused
             WHERE side = 'client' AND phase = 'measure'
-            AND operation IN ('iteration', 'file', {", ".join(f"'{each}'" for each in (*STAGES, WORK))})"""  # noqa: S608
+            AND operation IN ('iteration', 'file', {", ".join(f"'{each}'" for each in (*WAITS, WORK))})"""  # noqa: S608
         ).fetchall()
     cases: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -125,13 +125,13 @@ def _history(name: str, point: Mapping[str, str], rows: list[tuple[Any, ...]]) -
     found: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         found[row[3]].append(row)
-    if not all(found[stage] for stage in ("iteration", *STAGES)):
+    if not all(found[wait] for wait in ("iteration", *WAITS)):
         return None
-    stages = {stage: {(row[0], row[2]): row for row in found[stage]} for stage in STAGES}
+    waits = {wait: {(row[0], row[2]): row for row in found[wait]} for wait in WAITS}
     order = {(row[0], row[2]): row[1] for row in found["file"]}
     requests = []
-    for at, transfer in sorted(stages["transfer"].items(), key=lambda each: order.get(each[0], 0)):
-        asked, queued = stages["stager_queue"].get(at), stages["queue_wait"].get(at)
+    for at, transfer in sorted(waits["transfer"].items(), key=lambda each: order.get(each[0], 0)):
+        asked, queued = waits["stager_queue"].get(at), waits["queue_wait"].get(at)
         if asked is None or queued is None:
             continue
         node, drive = _label(asked[6], "node"), _label(transfer[6], "drive")
