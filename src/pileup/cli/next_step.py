@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from pileup.model.exits import ExitCode
-from pileup.model.manifest import HIDDEN
+from pileup.model.hidden import HIDDEN
 from pileup.model.results import RunResults
 
 RESUMED = (ExitCode.STOPPED_BY_USER, ExitCode.STOPPED_BY_LIMIT, ExitCode.TARGET_UNREACHABLE)

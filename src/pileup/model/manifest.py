@@ -17,8 +17,6 @@ from pileup.model.not_covered import Uncovered
 from pileup.model.record import CaseOutcome
 from pileup.model.verdict import RunVerdict
 
-HIDDEN = "(secret)"
-"""What the record has in the place of a secret."""
 LATER = {"later": True}
 """Metadata of a field that is in run.json only once there is something to say."""
 

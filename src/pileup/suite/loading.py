@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pileup.model.manifest import HIDDEN
+from pileup.model.hidden import HIDDEN
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
 from pileup.model.problem_codes import ProblemCode

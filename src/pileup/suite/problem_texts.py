@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from pileup.model.manifest import HIDDEN
+from pileup.model.hidden import HIDDEN
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.quantities import NegativeError
 from pileup.model.suite_part import Name

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr
 
-from pileup.model.manifest import HIDDEN
+from pileup.model.hidden import HIDDEN
 from pileup.model.surroundings import DISCOVER
 from pileup.plugin.options import declared
 from pileup.suite import instances

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pileup.model.errors import UsageError
-from pileup.model.manifest import HIDDEN, Manifest, ReplayEntry, SuiteSource
+from pileup.model.hidden import HIDDEN
+from pileup.model.manifest import Manifest, ReplayEntry, SuiteSource
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite
 from pileup.run.recovery.ownership import Trust
