@@ -152,12 +152,16 @@ def _gaps(connection: DuckDBPyConnection, cases: Mapping[int, Window | None]) ->
     if not wanted:
         return {}
     edges = ", ".join(f"({number}, {window.begin}, {window.end})" for number, window in wanted.items())
+    numbers = ", ".join(map(str, wanted))
     rows = connection.execute(
-        f"""WITH pieces AS (
-            SELECT case_id, w.begin, w.until, "end" // {LEAST} AS piece, min("end") AS first, max("end") AS last
-            FROM operations JOIN (VALUES {edges}) w(number, begin, until) ON case_id = w.number
-            WHERE parent = 0 AND side = 'client' AND outcome = 'passed' AND phase IN ('ramp', 'warm-up', 'measure')
+        f"""WITH ends AS (
+            SELECT case_id, "end" // {LEAST} AS piece, min("end") AS first, max("end") AS last
+            FROM operations WHERE case_id IN ({numbers}) AND parent = 0 AND side = 'client' AND outcome = 'passed'
+                AND phase IN ('ramp', 'warm-up', 'measure')
             GROUP BY ALL),
+        pieces AS (
+            SELECT ends.*, w.begin, w.until FROM ends JOIN (VALUES {edges}) w(number, begin, until)
+                ON case_id = w.number),
         gaps AS (
             SELECT case_id, greatest(last, pieces.begin) AS begin,
                 least(coalesce(lead(first) OVER (PARTITION BY case_id ORDER BY piece), until), until) AS until
