@@ -29,7 +29,8 @@ from pathlib import Path
 
 from pileup.model.results import Comparison, RunResults
 from pileup.record import RunFolder
-from pileup.stats import compare_runs, results
+from pileup.stats import results
+from pileup.stats.compare.runs import compare_runs
 
 FACTORS = (1.0, 1.0, 1.05, 1.10)
 NAMES = {1: "nothing has changed", 2: "5 % slower", 3: "10 % slower"}

@@ -24,11 +24,9 @@ from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
 from pileup.model.units import counted, format_time, parse
 from pileup.model.verdict import RunVerdict
-from pileup.plugin import Report, registry
 from pileup.record import RunFolder
 from pileup.record.reading import reading
-from pileup.run.recovery.intents import left_over, staying
-from pileup.stats import compare_runs, job_tables, record_tables, results
+from pileup.stats import job_tables, record_tables, results
 from pileup.stats.table_rows import load
 from pileup.stats.table_units import unit_of
 from pileup.stats.tables import KINDS, Table, tables
@@ -37,6 +35,8 @@ from pileup.suite.problems import near
 if TYPE_CHECKING:
     import altair as alt
     from duckdb import DuckDBPyConnection
+
+    from pileup.plugin import Report
 
 OPERATIONS = "operations"
 CHANGED = 0.05
@@ -104,6 +104,8 @@ class Run:
     @property
     def left(self) -> tuple[str, ...]:
         """What is there still of what the run has made or changed, in words: `pileup clean` tries again."""
+        from pileup.run.recovery.intents import left_over, staying  # noqa: PLC0415  nobody else needs what runs suites
+
         with reading(self.path):
             return (*staying(self._folder), *left_over(self._folder))
 
@@ -198,6 +200,8 @@ class Run:
         """
         import altair as alt  # noqa: PLC0415  takes a second
 
+        from pileup.plugin import registry  # noqa: PLC0415  nobody else needs plug-ins
+
         cls: type[Report] = registry.load("reports", "html")
         try:
             report = cls(charts=list(names)) if names else cls()
@@ -226,6 +230,8 @@ class Run:
         runs = [other if isinstance(other, Run) else open_run(other) for other in others]
         if not runs:
             raise UsageError("compare() with no other run", "at least one", "run.compare(other)")
+        from pileup.stats.compare.runs import compare_runs  # noqa: PLC0415  nobody else compares
+
         smallest = parse(matters, "fraction") if isinstance(matters, str) else matters
         found = compare_runs([self.results], [[each.results] for each in runs], float(smallest))
         for against in found.against:

@@ -5,7 +5,11 @@ import sys
 
 import pytest
 
+from tests.support import ROOT
+
 HEAVY = ("duckdb", "altair", "numpy", "pandas", "pydantic", "click", "rich", "pileup.api", "pileup._core._native")
+
+RUNS = ("asyncio", "pydantic", "yaml", "pileup.fleet", "pileup.run", "pileup.plugin", "pileup.stats.compare.runs")
 
 
 def python(code: str) -> str:
@@ -18,6 +22,12 @@ def python(code: str) -> str:
 def test_the_import_is_light(use: str) -> None:
     heavy = HEAVY if "plugin" not in use else ("duckdb", "altair", "pandas", "pileup.api")
     assert python(f"import sys, pileup{use}\nprint([name for name in {heavy} if name in sys.modules])") == "[]\n"
+
+
+def test_a_run_is_opened_without_what_runs_it() -> None:
+    run = ROOT / "tests/golden/0.1/ended"
+    code = f"import sys, pileup\nrun = pileup.open({str(run)!r})\nassert len(run.figures()) > 0\nrun._repr_html_()\n"
+    assert python(f"{code}print([name for name in {RUNS} if name in sys.modules])") == "[]\n"
 
 
 @pytest.mark.parametrize(

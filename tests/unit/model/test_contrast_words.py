@@ -3,7 +3,7 @@
 import pytest
 
 from pileup.model.contrast_words import sentence
-from pileup.stats import compare_runs
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.stats.contrasts import MS, case, operation, run
 
 BASE = {"failed": 0}

@@ -133,7 +133,7 @@ def _green(word: str) -> str:
 
 def compared(runs: Iterable[str], matters: str) -> RunComparison:
     """Return the runs compared. Raises UsageError and RecordError."""
-    from pileup.stats import compare_runs
+    from pileup.stats.compare.runs import compare_runs
 
     smallest = _share(matters)
     sides = [_side(word) for word in runs]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pileup import stats
 from pileup._core._native import now
 from pileup.model.record import Sample
 from pileup.model.rest import COOLDOWN, STILL_BUSY, TIME_TO_IDLE
 from pileup.model.suite import Cooldown
 from pileup.model.units import format_time
 from pileup.run.session import BEAT, Live
+from pileup.stats.loads.rest import RestCheck
 
 
 def cool_down(live: Live, cooldown: Cooldown, visit: int) -> None:
@@ -24,7 +24,7 @@ def cool_down(live: Live, cooldown: Cooldown, visit: int) -> None:
     begin = now()
     end = begin + cooldown.at_most
     names = {spec.name or spec.use for spec in live.plan.suite.monitors}
-    idle = stats.RestCheck(cooldown.until, names) if cooldown.until is not None else None
+    idle = RestCheck(cooldown.until, names) if cooldown.until is not None else None
     position = live.folder.end_of_samples()
     since: int | None = None
     while since is None and now() < end and not live.stop.haste:

@@ -20,8 +20,9 @@ from pileup.model.record import FAILED, UNKNOWN, CaseOutcome, Phase, Sample
 from pileup.run.control.hold import cases_of
 from pileup.run.control.search import Confirm, Search
 from pileup.run.session import Live
-from pileup.stats import Condition, Gauge, Trial, Trials, TrialWindow
 from pileup.stats.loads.find import limited_by_generator
+from pileup.stats.loads.gauge import Gauge
+from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow
 
 Press = Callable[[Load, int], Ending]
 """Presses a load until it is over, as the trial of that number or, with 0, to be measured; returns how it ended."""

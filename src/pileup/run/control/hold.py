@@ -13,7 +13,7 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import Sample
 from pileup.model.units import DIMENSIONS, format_time
 from pileup.run.control.controller import MOST_DEAD, Controller, LevelBounds
-from pileup.stats import Count, Gauge
+from pileup.stats.loads.gauge import Count, Gauge
 
 if TYPE_CHECKING:
     from pileup.run.session import Live

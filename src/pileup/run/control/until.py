@@ -13,7 +13,7 @@ from pileup.model.record import Frame
 from pileup.model.units import format_fraction
 from pileup.record import Position, RunFolder
 from pileup.run.manifest import ManifestWriter
-from pileup.stats import Repeats
+from pileup.stats.intervals.precision import Repeats
 
 
 class PrecisionWatch:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pileup.model.contrast import RunComparison
-from pileup.stats import compare_runs
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.builtin.reports import synthetic
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from pileup.cli.app import run_app
 from pileup.cli.compare.command import command
 from pileup.cli.compare.text import print_comparison
-from pileup.stats import compare_runs
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.stats import scans
 from tests.unit.stats.contrasts import MS, case, operation, run
 

@@ -20,9 +20,10 @@ from pileup.model.record import NOT_PASSED, OF_DUE, Frame, FrameRow, Phase
 from pileup.model.results import CaseResult, Timeline
 from pileup.record import RunFolder
 from pileup.record.tally import SECOND
-from pileup.stats import Gauge, results
+from pileup.stats import results
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.frames.distribution import plain_quantile
+from pileup.stats.loads.gauge import Gauge
 from tests.manifests import case_of
 from tests.support import ROOT
 

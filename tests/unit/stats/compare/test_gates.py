@@ -6,8 +6,8 @@ import pytest
 
 from pileup.model.figures import Figure
 from pileup.model.gate import parse
-from pileup.stats import compare_runs
 from pileup.stats.compare.gates import judge
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.stats.contrasts import MS, case, operation, run
 
 

@@ -8,7 +8,7 @@ import pytest
 from pileup.model.contrast_words import change_words, plain_words
 from pileup.model.figures import Figure, Interval
 from pileup.model.results import FoundLevel, SoughtCondition
-from pileup.stats import compare_runs
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 
 

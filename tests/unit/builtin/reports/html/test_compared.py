@@ -9,7 +9,7 @@ import pytest
 
 from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.junit import JUnitReport
-from pileup.stats import compare_runs
+from pileup.stats.compare.runs import compare_runs
 from tests.unit.builtin.reports import synthetic
 from tests.unit.stats.contrasts import MS, case, operation, run
 
