@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +19,22 @@ ATTEMPTS = 6
 """Tables are replaced one after another: each look may meet the next of them."""
 PAUSE = 0.5
 """Seconds between two looks."""
+THREADS = "OPENBLAS_NUM_THREADS"
+"""Variable that numpy's library for matrices reads when it is loaded."""
+
+
+def load_numpy() -> None:
+    """Load numpy without threads for matrices: they would spin for 50 ms of CPU, and small matrices need none.
+
+    Only for commands that run nobody else's code. What the user has set is left.
+    """
+    if "numpy" in sys.modules or THREADS in os.environ:
+        return
+    os.environ[THREADS] = "1"
+    try:
+        importlib.import_module("numpy")
+    finally:
+        del os.environ[THREADS]
 
 
 def read_results(folder: RunFolder) -> RunResults:

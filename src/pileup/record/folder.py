@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
@@ -46,6 +46,9 @@ from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 from pileup.record.typed_json import read_known
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
 SHOWN_OUTPUT = 256 << 10
 """Bytes of each output file that reports get."""
 
@@ -67,6 +70,7 @@ class RunFolder:
         self._journal = Lines(path / "journal.jsonl", synced=True, clock=clock)
         self._events = Lines(path / "events" / "events.jsonl", synced=False, clock=clock)
         self._nonce = ""
+        self._manifest: tuple[tuple[int, int, int], Manifest] | None = None
 
     @classmethod
     def create(cls, base: Path, title: str, started_ns: int, clock: Callable[[], int] = time.time_ns) -> RunFolder:
@@ -108,6 +112,9 @@ class RunFolder:
         """Return what run.json holds. Raises NotARun when it is not there, DamagedRecord when not ours."""
         path = self.path / "run.json"
         try:
+            version = self.manifest_version()
+            if self._manifest is not None and self._manifest[0] == version:
+                return self._manifest[1]
             info = json.loads(files.read(path))
         except FileNotFoundError:
             raise NotARun(f"{self.path} is not a run folder (no run.json)", "a run folder") from None
@@ -117,11 +124,13 @@ class RunFolder:
             ) from None
         except (OSError, ValueError) as problem:
             raise DamagedRecord(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
-        return manifest.from_json(info, path)
+        found = manifest.from_json(info, path)
+        self._manifest = (version, found)  # several ask for it, and a large one takes long to read
+        return found
 
     def manifest_version(self) -> tuple[int, int, int]:
         """Return what is another one whenever run.json was replaced. Raises OSError when it is not there."""
-        found = (self.path / "run.json").stat()
+        found = (self.path / "run.json").lstat()
         return found.st_ino, found.st_mtime_ns, found.st_size
 
     @property
@@ -230,12 +239,12 @@ class RunFolder:
         table, texts = samples.to_rows(rows)
         self._samples.append(table, texts, samples.STRINGS)
 
-    def samples(self) -> Iterator[SampleRow]:
-        """Yield all samples."""
+    def samples(self, connection: DuckDBPyConnection | None = None) -> Iterator[SampleRow]:
+        """Yield all samples; `connection`: one that is there already."""
         parts = self._parts("samples")
         for parquet in parts.parquets():
-            with operations.readable(parquet), operations.connect() as connection:
-                yield from samples.read_parquet(connection, operations.quoted(parquet))
+            with operations.readable(parquet), operations.opened(connection) as asked:
+                yield from samples.read_parquet(asked, operations.quoted(parquet))
         for path in parts.tables():
             yield from (row for row, _ in samples.read(TableReader(path, samples.NEEDED)))
 
@@ -342,9 +351,9 @@ class RunFolder:
         convert.convert_samples(self._parts("samples"), run)
         sums.add_all(self.path, artefacts.found(self.path))
 
-    def check_tables(self) -> None:
-        """Raise DamagedRecord when a table of another run is in this folder."""
-        origin.check(self.path, self.nonce)
+    def check_tables(self, connection: DuckDBPyConnection | None = None) -> None:
+        """Raise DamagedRecord when a table of another run is here; `connection`: one that is there already."""
+        origin.check(self.path, self.nonce, connection)
 
     def dependence(self) -> object | None:
         """Return what is kept of how values depend on their neighbours; None where it is of other tables than these."""

@@ -7,7 +7,6 @@ import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,6 +97,16 @@ def _spill(path: str) -> Path:
 
 
 @contextmanager
+def opened(connection: DuckDBPyConnection | None) -> Iterator[DuckDBPyConnection]:
+    """Give a connection that is there already, else one for a moment: each takes 10 ms to open."""
+    if connection is not None:
+        yield connection
+        return
+    with connect() as made:
+        yield made
+
+
+@contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Turn DuckDB's errors for a Parquet file that it cannot read into a DamagedRecord."""
     import duckdb  # noqa: PLC0415  as above
@@ -128,9 +137,18 @@ class Operations:
 
         The caller closes it.
         """
+        connection = self.bare()
+        self.add_views(connection)
+        return connection
+
+    def bare(self) -> DuckDBPyConnection:
+        """Return a connection that `add_views` may be called for. The caller closes it."""
+        return connect(loads=bool(self._parts.tables() or self._served.tables()))
+
+    def add_views(self, connection: DuckDBPyConnection) -> None:
+        """Give a connection the views `operations` and `caused`. Raises DamagedRecord."""
         tables, parquets = self._parts.tables(), self._parts.parquets()
         served = self._served.tables()
-        connection = connect(loads=bool(tables or served))
         sources = [caused(connection, path) for path in (*parquets, *self._served.parquets())]
         if tables or not parquets:
             load(connection, tables, self._run)
@@ -143,7 +161,6 @@ class Operations:
         rows = " UNION ALL ".join(sources)
         connection.execute(f"CREATE VIEW caused AS SELECT *{self._replaced()} FROM ({rows})")  # noqa: S608
         connection.execute(f"CREATE VIEW operations AS SELECT * EXCLUDE ({', '.join(LATER)}) FROM caused")  # noqa: S608
-        return connection
 
     def _replaced(self) -> str:
         """SQL that gives the rows of attempts that were broken off, and made again, a phase of their own."""
@@ -225,6 +242,8 @@ def create(connection: DuckDBPyConnection, table: str = LOADED) -> None:
 
 def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
     """Write raw tables as Parquet files of a chunk each, to be read soon, in this order; memory holds a few chunks."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415  who reads a record needs no threads
+
     source = Source(tables)
 
     def write() -> list[Path]:

@@ -76,12 +76,12 @@ def results(folder: RunFolder, *, anew: bool = False) -> RunResults:
 
 def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResults, object]:
     """Return the same, and what may be kept for the next who asks (`RunFolder.keep_dependence`)."""
-    run = folder.manifest()
-    folder.check_tables()
-    answers, series = equivalent.split(whole_series(folder.samples()))
+    run, operations = folder.manifest(), folder.operations()
     found_points = points.points(run)
-    happened = (*events(folder.events(), run.sessions), *not_written(folder))
-    with folder.operations().connect() as connection:
+    with operations.bare() as connection:
+        answers, series = _samples(folder, connection)
+        happened = (*events(folder.events(), run.sessions), *not_written(folder))
+        operations.add_views(connection)
         unconfirmed.set_aside(connection, run.cases)
         found_outages = outages.outages(connection, happened, run)
         told = audits.audits(folder, run)
@@ -135,6 +135,12 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
     return found, kept_dependence.plain(data)
+
+
+def _samples(folder: RunFolder, connection: DuckDBPyConnection) -> tuple[list[MetricSeries], list[MetricSeries]]:
+    """Return what tests reported of their answers, and all other samples. Raises DamagedRecord."""
+    folder.check_tables(connection)
+    return equivalent.split(whole_series(folder.samples(connection)))
 
 
 def _steady(cases: Sequence[CaseData]) -> tuple[Event, ...]:

@@ -62,6 +62,14 @@ def test_info_is_replaced_whole(folder):
     assert [path.name for path in folder.path.iterdir() if path.is_file()] == ["run.json"]
 
 
+def test_info_is_read_again_only_when_it_was_replaced(folder):
+    found = RunFolder.open(folder.path)
+    first = found.manifest()
+    assert found.manifest() is first
+    folder.save(run_of({"title": "another"}))
+    assert found.manifest().title == "another"
+
+
 def test_frames_come_back_equal(folder):
     written = [frame(START + number, number % 2, 1 + number % 3, number % 4) for number in range(12)]
     for each in written:
@@ -115,7 +123,11 @@ def test_samples_come_back_equal(folder, converted):
     if converted:
         folder.convert()
         assert sorted(path.name for path in (folder.path / "samples").iterdir()) == ["samples.parquet"]
-    assert list(RunFolder.open(folder.path).samples()) == rows
+    found = RunFolder.open(folder.path)
+    assert list(found.samples()) == rows
+    with found.operations().bare() as connection:
+        found.check_tables(connection)
+        assert list(found.samples(connection)) == rows
 
 
 def test_a_run_that_is_taken_up_again_goes_on_at_a_place_with_a_number_of_its_own(folder):

@@ -33,9 +33,11 @@ def command(run: Path, as_json: bool) -> None:
 
     RUN is a run folder: of a run that has ended, goes on, or was broken off.
     """
+    from pileup.cli.reading import load_numpy, read_results
+
+    load_numpy()
     from pileup.cli.console import SafeConsole
     from pileup.cli.next_step import next_step
-    from pileup.cli.reading import read_results
     from pileup.cli.show.overview import print_results
     from pileup.record import RunFolder
     from pileup.record.reading import reading

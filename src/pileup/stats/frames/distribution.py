@@ -267,8 +267,8 @@ def _ecdf(histogram: Histogram, found: Bins) -> tuple[tuple[float, float], ...]:
         wanted = np.concatenate(
             [np.linspace(0, 0.95, MOST_POINTS // 2), 1 - np.geomspace(0.05, 1e-7, MOST_POINTS // 2 - 2)]
         )
-        kept = np.unique(np.concatenate([[0], np.searchsorted(shares, wanted), [len(shares) - 1]]))
-        kept = kept[kept < len(shares)]
+        places = {0, *np.searchsorted(shares, wanted).tolist(), len(shares) - 1}
+        kept = np.array(sorted(each for each in places if each < len(shares)))  # np.unique would import numpy.ma
         high, shares = high[kept], shares[kept]
     largest = float(histogram.max)
     return tuple((min(float(value), largest), float(share)) for value, share in zip(high, shares, strict=True))
