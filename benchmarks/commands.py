@@ -4,10 +4,12 @@
     .venv/bin/python benchmarks/commands.py --rounds 21 --run runs/2026-11-23T10-38-21Z-first-run
     git worktree add --detach ../pileup-before ab11bda9 && make -C ../pileup-before build
     .venv/bin/python benchmarks/commands.py --beside ../pileup-before
+    .venv/bin/python benchmarks/commands.py --rounds 20 --keep
 
 Prints the median of several rounds for each command, and its budget; ends with 1 where one is over it. The commands
 run in turn, so that what disturbs the machine disturbs all alike; the first round, which compiles, does not count.
-Without --run a suite of two tests is run first, for `show`.
+Without --run a suite of two tests is run first, for `show`. `--keep` writes results/commands.json and
+docs/benchmarks.md.
 
 The budgets are seconds on the machine of 22 November 2026. Machines differ: with --beside the same commands of an older
 checkout run in between, and a budget is a share of what they take: what it was of the time of ab11bda9 on that machine.
@@ -17,11 +19,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import bench
+import figures
+from ratios import Bar, level
 
 SUITE = """
 pileup: 1
@@ -47,11 +54,22 @@ HERE = Path(sys.executable)
 
 def cpu(python: Path, words: list[str], environment: dict[str, str]) -> float:
     """Return the CPU time of a command, s."""
-    before = os.times()
+    before = used()
     command = [str(python), "-m", "pileup", *words]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True, timeout=120)
-    after = os.times()
-    return after.children_user - before.children_user + after.children_system - before.children_system
+    return used() - before
+
+
+def compiling(scratch: Path) -> dict[str, str]:
+    """Return an environment in which modules stay compiled, as those of an installed package are."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {"PYTHONPYCACHEPREFIX": str(scratch / "compiled"), **kept}
+
+
+def used() -> float:
+    """Return the CPU time of all processes of this one that have ended, s."""
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
 
 
 def commands(suite: Path, run: str) -> dict[str, tuple[list[str], dict[str, str], float]]:
@@ -74,10 +92,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--run", help="run folder for `show`")
     parser.add_argument("--beside", type=Path, help="an older checkout that is built; budgets are shares of its times")
+    parser.add_argument("--keep", action="store_true", help="write the results and their page")
     given = parser.parse_args()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = figures.before()
     with tempfile.TemporaryDirectory(prefix="pileup-commands-") as scratch:
-        environment.setdefault("PYTHONPYCACHEPREFIX", f"{scratch}/compiled")
+        environment = compiling(Path(scratch))
         suite = Path(scratch) / "suite.yaml"
         suite.write_text(SUITE.replace("HERE", scratch))
         wanted = commands(suite, given.run or made(HERE, suite, environment))
@@ -103,7 +122,21 @@ def main() -> int:
             share, most = middle / statistics.median(older[name]), budget / BEFORE[name]
             over += share > most
             print(f"{told}, {share:.2f} of {statistics.median(older[name]):.2f} s before, budget {most:.2f}")
+    if given.keep:
+        figures.keep("commands", report(wanted, taken), before)
+        bench.page()
     return 1 if over else 0
+
+
+def report(wanted: dict[str, tuple[list[str], dict[str, str], float]], taken: dict[str, list[float]]) -> figures.Report:
+    """Return what is kept: the seconds of CPU of each command, and its budget as the bar."""
+    about = (
+        "Seconds of CPU, user and system, that short commands take from their start to their end, with a suite of two "
+        "tests and a run of it. The commands run in turn; the first round, which compiles, does not count."
+    )
+    found = {f"{name}, s": level(taken[name], Bar(most=budget)) for name, (_, _, budget) in wanted.items()}
+    typed = {"commands": ["benchmarks/commands.py", "--rounds", str(len(taken["list"])), "--keep"]}
+    return figures.Report(about, found, {}, {}, typed)
 
 
 def made(python: Path, suite: Path, environment: dict[str, str]) -> str:

@@ -125,7 +125,9 @@ def row(what: str, figure: dict[str, Any]) -> str:
 
 
 def table(levels: dict[str, dict[str, float]]) -> list[str]:
-    """Return medians as a table, one line for each contender."""
+    """Return medians as a table, one line for each contender; nothing where there are none."""
+    if not levels:
+        return []
     columns = list(dict.fromkeys(column for of in levels.values() for column in of))
     lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
     for who, of in levels.items():
