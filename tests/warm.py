@@ -52,6 +52,15 @@ def shared() -> "Warm":
     return made
 
 
+class Ended(subprocess.CompletedProcess[str]):
+    """A process that has ended, with what it used."""
+
+    cpu = 0.0
+    """Seconds of CPU time."""
+    memory = 0
+    """The most bytes that it had."""
+
+
 class Warm:
     """Starts commands in processes forked from one that has the modules."""
 
@@ -63,9 +72,7 @@ class Warm:
         mine.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST)
         self.channel = mine
 
-    def run(
-        self, arguments: list[str], cwd: Path, environment: Mapping[str, str], timeout: float
-    ) -> "subprocess.CompletedProcess[str]":
+    def run(self, arguments: list[str], cwd: Path, environment: Mapping[str, str], timeout: float) -> Ended:
         """Run `python -m pileup` with arguments; return what it ended with.
 
         Raises subprocess.TimeoutExpired: it is killed then, as subprocess.run does.
@@ -87,7 +94,7 @@ class Warm:
             pid = int(lines.readline())
             answer.settimeout(timeout)
             try:
-                code = int(lines.readline())
+                code, cpu, memory = lines.readline().split()
             except TimeoutError:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -95,7 +102,9 @@ class Warm:
         for reader in readers:
             reader.join(timeout)
         texts = [said[end].decode().replace("\r\n", "\n") for end in (out[0], err[0])]
-        return subprocess.CompletedProcess(words, code, *texts)
+        done = Ended(words, int(code), *texts)
+        done.cpu, done.memory = float(cpu), int(memory)
+        return done
 
     def close(self) -> None:
         """End the process that has the modules."""
@@ -152,8 +161,9 @@ def _keep(request: dict[str, Any], files: list[int]) -> None:
         for each in (out, err):
             os.close(each)
         os.write(answer, f"{pid}\n".encode())
-        _, status = os.waitpid(pid, 0)
-        os.write(answer, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        _, status, used = os.wait4(pid, 0)
+        cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+        os.write(answer, f"{os.waitstatus_to_exitcode(status)} {cpu} {memory}\n".encode())
         os._exit(0)
     os.close(answer)
     for each, stream in ((out, 1), (err, 2)):

@@ -81,6 +81,12 @@ def test_a_run_finds_itself_as_in_a_new_process_but_draws_its_own_numbers(tmp_pa
     assert len(drawn) == 3
 
 
+def test_what_a_command_used_is_known(tmp_path: Path) -> None:
+    done = warm.shared().run(["--version"], tmp_path, os.environ, 60)
+    assert 0 < done.cpu < 10
+    assert 20 << 20 < done.memory < 1 << 30
+
+
 def test_what_takes_too_long_is_killed(tmp_path: Path) -> None:
     words = ["practice", "storage"]
     with pytest.raises(subprocess.TimeoutExpired):

@@ -1,43 +1,30 @@
 """The worst files are refused in little time and memory, each in a process of its own."""
 
-import resource
-import subprocess
-import sys
+import os
 from pathlib import Path
 
 import pytest
 
 from pileup.suite.formats.size_limits import LARGEST
+from tests import warm
 from tests.unit.cli.test_bad_suites import CORPUS
 
 CPU = 6
 """Seconds of CPU time: several times what any of them takes, and far below what work of the square of its size does."""
+MEMORY = 500 << 20
 
 
-def refused(path: Path, *, cpu: int = CPU, memory: int = 500 << 20) -> str:
-    """Validate in a process of its own under a limit of CPU time; check exit code and memory, return stderr."""
-    code = (
-        "import resource, sys\n"
-        "from pileup.cli import main\n"
-        "code = main(['validate', sys.argv[1]])\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-        "sys.exit(code)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def refused(path: Path) -> str:
+    """Validate in a process of its own; check exit code, CPU time and memory, return stderr."""
+    done = warm.shared().run(["validate", str(path)], path.parent, os.environ, timeout=60)
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
-    assert int(done.stdout) * 1024 < memory
+    assert done.cpu < CPU
+    assert done.memory < MEMORY
     return done.stderr
 
 
-@pytest.mark.timed
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["alias-bomb", "depth-never-closed", "variable-bomb", "too-many-faults"])
 def test_a_bomb_takes_little_time_and_memory(name: str) -> None:
     refused(next(path for path in CORPUS if path.stem == name))
@@ -50,7 +37,7 @@ def test_a_file_of_50_mb_is_refused_by_its_size(tmp_path: Path) -> None:
     assert "too large" in refused(path)
 
 
-@pytest.mark.timed
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -70,7 +57,7 @@ def test_the_largest_files_take_little_time_and_memory(tmp_path: Path, text: str
     assert told in refused(path)
 
 
-@pytest.mark.timed
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "told"),
     [
