@@ -6,11 +6,9 @@ STAMP := $(VENV)/.installed
 PROFILE ?= release
 # Tests mostly wait: more at a time than there are cores.
 WORKERS ?= 4
-BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# Files with tests that have a mark: reading all 600 takes each worker a quarter of a minute. Folders whose files take
-# minutes come first, or one worker is busy with such a file when all others have ended.
-LARGE := $(addprefix tests/,simulation e2e browser zoo contract)
-MARKED = $(shell grep -rlE '$(1)' $(LARGE) $(filter-out $(LARGE),$(wildcard tests/*)) --include='test_*.py')
+BESIDE = -n $(WORKERS) --no-loadscope-reorder
+# Files with tests that have a mark: reading all 600 takes each worker a quarter of a minute.
+MARKED = $(sort $(shell grep -rlE '$(1)' tests --include='test_*.py'))
 
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
@@ -67,13 +65,13 @@ unit-test: build
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/property -m "not timed and not long"
 
 fast-test: build
-	$(BIN)/python tools/tests.py fast -m "not timed and not long" $(BESIDE) --durations=20
+	$(BIN)/python tools/tests.py fast -m "not timed and not long" $(BESIDE) --dist loadfile --durations=20
 
 long-test: build
-	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20 $(call MARKED,mark\.long|others_long)
+	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.long|others_long)
 
 idle-test: build
-	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 3 --dist loadfile --no-loadscope-reorder --durations=20 $(call MARKED,mark\.idle)
+	$(BIN)/python tools/tests.py idle -m "timed and idle" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.idle)
 
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20 $(call MARKED,mark\.timed)

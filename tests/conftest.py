@@ -9,11 +9,11 @@ import tempfile
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import Scheduling
 
 from pileup.model.surroundings import introduce
-
-LONG = ("tests/e2e/", "tests/zoo/", "tests/contract/", "tests/browser/", "tests/repo/")
-"""Folders of tests that take long: workers begin with them, so that none is left alone with one at the end."""
+from tests.sharing import Sharing, place
 
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 if "HYPOTHESIS_PROFILE" in os.environ:
@@ -31,4 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the long ones first where there are workers (`-n`); alone, tests keep the order of the tree."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+        items.sort(key=lambda item: place(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """Share tests out as `sharing.py` says, where `--dist loadgroup` asks for groups: nothing else here uses them."""
+    return Sharing(config, log) if config.getoption("dist") == "loadgroup" else None

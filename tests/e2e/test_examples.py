@@ -37,7 +37,7 @@ ELSEWHERE = {
     "tuning",
     "weak-scaling",
 } | STORAGE
-"""Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream.py, test_find.py,
+"""Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream_*.py, test_find.py,
 test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_scaling.py, test_storage_check.py, …"""
 
 

@@ -1,0 +1,47 @@
+"""A suite that holds a queue runs on a real Slurm, small, and accounts for every job."""
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.cream import fates, handed_over, results_of, steered, submitted, verdicts
+from tests.servers import slurm
+from tests.support import require_programs
+
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
+
+SLURM = {"held": "30 s", "settle": "30 s", "minute": "5 s"}
+
+
+@pytest.fixture(scope="module")
+def slurm_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    require_programs(slurm.PROGRAMS)
+    return results_of("cream-slurm-ci", SLURM, tmp_path_factory.mktemp("cream-slurm"))
+
+
+def test_every_case_on_slurm_passes(slurm_run: dict[str, Any]) -> None:
+    assert {case["test"]: case["outcome"] for case in slurm_run["cases"]} == dict.fromkeys(
+        ("ramp", "submit", "poll", "watch", "newcomers", "renewal", "empty", "drain"), "passed"
+    )
+
+
+def test_the_queue_of_slurm_is_held(slurm_run: dict[str, Any]) -> None:
+    held = next(case for case in slurm_run["cases"] if case["test"] == "submit")["held"]
+    assert held["share"] >= 0.9
+    assert abs(held["mean"] - 500) < 25
+    assert held["looks"] >= 25
+    assert held["blind"] == 0
+
+
+def test_every_job_of_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
+    found = fates(slurm_run, "ramp")
+    assert set(found) <= {"ran once", "cancelled"}
+    assert sum(found.values()) == submitted(slurm_run, "ramp") == 550
+    assert set(verdicts(slurm_run).values()) <= {"met", "met, not shown"}
+
+
+def test_every_job_that_was_steered_into_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
+    """500 +-5 % wait when the load ends, and are cancelled but for those that begin meanwhile, 5 in a second."""
+    cancelled = steered(slurm_run)["cancelled"] + fates(slurm_run, "ramp").get("cancelled", 0)
+    assert 350 <= cancelled <= 525
+    assert handed_over(slurm_run, "submit") >= submitted(slurm_run, "submit") > 0
