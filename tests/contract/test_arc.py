@@ -79,6 +79,19 @@ def work(element: RunningArc) -> Work:
     return Work(since, answers, ended(target, *answers), delegation)
 
 
+def test_an_answer_of_201_may_refuse_each_job(element: RunningArc) -> None:
+    target = element.target(queue="nosuch")
+    told = "Requested queue nosuch is not allowed for this user"
+    assert target.submit([JobSpec("q-1"), JobSpec("q-2")]) == [
+        Submission("q-1", refused=told),
+        Submission("q-2", refused=told),
+    ]
+    with pytest.raises(Failed, match="several users"):
+        target.submit([JobSpec("q-3"), JobSpec("q-4", user="user1")])
+    with pytest.raises(Failed, match="there is no identity of user 'nobody'"):
+        target.submit([JobSpec("q-5", user="nobody")])
+
+
 def test_jobs_run_and_fail_with_their_reasons_and_times(element: RunningArc, work: Work, tmp_path: Path) -> None:
     assert all(answer.id and not answer.refused for answer in work.answers.values())
     asked = ("t-sleep", "t-fails", "t-user", "t-delegated")
@@ -103,19 +116,6 @@ def test_jobs_run_and_fail_with_their_reasons_and_times(element: RunningArc, wor
     assert {job.name: replace(job, reason="") for job in news.jobs} == {
         name: replace(job, reason="") for name, job in over.items()
     }
-
-
-def test_an_answer_of_201_may_refuse_each_job(element: RunningArc) -> None:
-    target = element.target(queue="nosuch")
-    told = "Requested queue nosuch is not allowed for this user"
-    assert target.submit([JobSpec("q-1"), JobSpec("q-2")]) == [
-        Submission("q-1", refused=told),
-        Submission("q-2", refused=told),
-    ]
-    with pytest.raises(Failed, match="several users"):
-        target.submit([JobSpec("q-3"), JobSpec("q-4", user="user1")])
-    with pytest.raises(Failed, match="there is no identity of user 'nobody'"):
-        target.submit([JobSpec("q-5", user="nobody")])
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import pileup, run_folder
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
 
 SUITE = """
 pileup: 1

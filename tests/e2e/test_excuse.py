@@ -112,6 +112,7 @@ def test_t03_a_dead_server_beside_busy_loops_has_failed(tmp_path: Path, load: st
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 @pytest.mark.parametrize("load", ["rate: 20 /s", "clients: 4"])
 def test_a_slow_system_is_never_excused(tmp_path: Path, load: str) -> None:
     with server(lambda _: 0.2) as url:
@@ -138,6 +139,7 @@ def test_a_fast_system_beside_a_starved_pileup_is_not_blamed(tmp_path: Path) -> 
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 @pytest.mark.parametrize("slow", [False, True])
 def test_t09_a_stop_excuses_no_more_than_itself(tmp_path: Path, slow: bool) -> None:
     """0.4 s in 10 s, which were 33.6 %. A system that is slow now and then elsewhere has failed."""
@@ -159,6 +161,7 @@ def test_t09_a_stop_excuses_no_more_than_itself(tmp_path: Path, slow: bool) -> N
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_t06_a_stall_by_a_stop_of_pileup_is_told_as_such(tmp_path: Path) -> None:
     with server(lambda _: 0.01) as url:
         path = suite(tmp_path, url, "clients: 4, for: 8 s", "p50(q) < 1 s")

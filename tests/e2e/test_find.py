@@ -69,6 +69,7 @@ def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "p50(read.response) < 10 ms"))
     done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
@@ -80,6 +81,7 @@ def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_a_search_whose_trials_tell_nothing_is_unknown(tmp_path: Path) -> None:
     """Of a p99.9 a trial of a second tells too little at any level."""
     suite = SUITE.replace("CHECK", "p99.9(read.response) < 50 ms").replace("[1, 32]", "[1, 2]")

@@ -149,6 +149,7 @@ def same_histograms(run: RunFolder) -> None:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_the_same_load_comes_from_here_from_processes_and_by_ssh(suite: Path, sshd: Sshd) -> None:
     fleets = {"local": 1, "processes:2": 2, f"ssh:{sshd.host},{sshd.host}": 2}
     runs = {fleet: folder_of(suite, "--fleet", fleet, PILEUP_SSH=sshd.command) for fleet in fleets}

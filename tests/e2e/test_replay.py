@@ -93,6 +93,7 @@ def due(run: RunFolder, case: str) -> NDArray[np.int64]:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 @pytest.mark.parametrize("fleet", ["local", "processes:2", "ssh"])
 def test_every_start_of_the_record_comes_when_it_was_due(here: Path, sshd: Sshd, fleet: str) -> None:
     places = f"ssh:{sshd.host},{sshd.host}" if fleet == "ssh" else fleet

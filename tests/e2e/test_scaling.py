@@ -34,6 +34,7 @@ def compared(results: Results, test: str, metric: str) -> Results:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_weak_scaling_in_one_suite(tmp_path: Path) -> None:
     small = [word for value in ("length=300 ms", "warm_up=100 ms", "repeats=2") for word in ("--set", value)]
     folder, results = run(tmp_path, "suite:weak-scaling", *small)

@@ -112,6 +112,7 @@ WAITING = 'tests:\n  - {name: wait, use: "own.py:Waits", load: {rate: 20 /s, for
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_a_process_that_is_stopped_for_two_seconds_names_the_time_within_one(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pileup", "run", str(suite(tmp_path, WAITING)), "--quiet"]
     environment = os.environ | {"PILEUP_RUNS": str(tmp_path / "runs")}
@@ -142,6 +143,7 @@ def _until_measuring(runs: Path) -> None:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_a_generator_that_keeps_up_is_not_blamed(tmp_path: Path) -> None:
     body = "tests:\n  - {name: wait, use: noop, options: {cost: 200 ms}, load: {rate: 20 /s, for: 3 s}}\n"
     done = pileup("run", str(suite(tmp_path, body)), "--quiet", cwd=tmp_path)

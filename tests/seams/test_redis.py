@@ -151,6 +151,7 @@ def test_what_the_server_did_is_what_its_clients_asked_for(
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_commands_of_the_server_are_held(installed: Command, tmp_path: Path) -> None:
     run = pressed(installed, tmp_path, HOLD)
     case = cases(run)["held"]

@@ -85,12 +85,12 @@ DRIP_LONG = Condition(
 )
 
 SINGLE: Mapping[str, list[Condition]] = {
+    "long": [LONG],
     "calm": CALM,
     "refused": [REFUSED, SHED],
     "timed_out": [TIMED_OUT, LATE],
     "stops": [STOPS],
     "drip": [DRIP, DRIP_LONG],
-    "long": [LONG],
 }
 
 

@@ -17,7 +17,7 @@ def overloads(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.fixture(scope="session")
 def singles(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Servers that are calm, refuse, stop, are slower than a timeout, or send for long."""
-    return conditions.pressed(conditions.singles(tmp_path_factory.mktemp("singles")), 3)
+    return conditions.pressed(conditions.singles(tmp_path_factory.mktemp("singles")), 4)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from tests.truth.compared import SECOND, rows
 from tests.truth.conftest import Runs
 from tests.truth.special import found, held, held_share, in_system, level, paired
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
 
 
 @pytest.mark.parametrize("name", conditions.FINDS)

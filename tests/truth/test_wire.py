@@ -9,7 +9,7 @@ from pileup.record import RunFolder
 from tests.truth.compared import SECOND, rows
 from tests.truth.press import Condition, Pressed, at_once, press
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
 BODY = 3 << 20
 PUT = {"path": "x", "method": "PUT", "body": f"{BODY} B"}
 DEAF = ("fifo", "--workers", "1", "--law", "fixed:1", "--deaf", "--size", "10")
