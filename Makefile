@@ -32,7 +32,9 @@ build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when 
 demo: build  ## run the first suite against practice storage and the local disk
 	@$(BIN)/pileup run examples/first-run.yaml
 
-check: lint rust-test unit-test  ## the loop of a developer: linters, types, layers, unit and property tests
+check:  ## the loop of a developer: linters, types, layers, unit and property tests
+	@$(MAKE) --no-print-directory -j2 lint-rust rust-test lint-python
+	@$(MAKE) --no-print-directory unit-test
 
 test: prepared fast-test  ## what a newcomer types: all of check, and the tests with real servers but the longest
 
