@@ -13,7 +13,7 @@ mod timer;
 
 pub use files::{allow_files, make_room};
 pub use pacer::{Pacer, Sleep};
-pub use thread::{sleep_until_blocking, tighten_timers};
+pub use thread::{sleep_until_blocking, take_precedence, tighten_timers};
 pub use timer::TimerFd;
 
 use serde::Deserialize;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use pileup_pacer::{Pacer, Pacing, clock::now, tighten_timers};
+use pileup_pacer::{Pacer, Pacing, clock::now, take_precedence, tighten_timers};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -15,6 +15,7 @@ use crate::carry::carry;
 use crate::error::Error;
 use crate::local::{Local, Shared};
 use crate::settings::Settings;
+use crate::wire;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 16_384;
@@ -27,6 +28,7 @@ pub(crate) fn run(
     told: &SyncSender<Result<u16, Error>>,
 ) {
     tighten_timers();
+    take_precedence(); // a distance waits for no core
     let begun = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(|error| no_thread(&error));
     let begun = begun.and_then(|runtime| {
         let local = LocalSet::new();
@@ -72,6 +74,7 @@ fn listen(settings: &Settings) -> Result<(TcpListener, u16), Error> {
 
 fn bind(address: SocketAddr) -> io::Result<(TcpListener, u16)> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    wire::note_times(&socket); // what is accepted has it from this
     socket.set_reuseaddr(true)?; // a port whose old connections still linger
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?;

@@ -13,6 +13,7 @@ use crate::flow::{Ended, Flow};
 use crate::local::Local;
 use crate::path::{DOWN, Fate, UP};
 use crate::trace::Note;
+use crate::wire;
 
 /// Counts a connection as open while it lives.
 struct Open(Rc<Local>);
@@ -87,6 +88,7 @@ async fn reach(here: &Local, number: u64, when: i64) -> Option<(TcpStream, i64)>
     for turn in 0..to.len() {
         let asked = now();
         if let Ok(stream) = TcpStream::connect(to[(first + turn) % to.len()]).await {
+            wire::note_times(&stream);
             return stream.set_nodelay(true).is_ok().then_some((stream, asked));
         }
     }

@@ -16,9 +16,14 @@ use crate::link::piece;
 use crate::local::{Local, PIECE};
 use crate::path::Path;
 use crate::trace::Note;
+use crate::wire::{self, Pipe};
 
 /// Pieces taken in before others get their turn.
 const TURNS: usize = 8;
+
+/// Bytes taken in at a time from which on a stream goes through a pipe, and below which it no longer does.
+const MANY: usize = 128 * 1024;
+const FEW: usize = 16 * 1024;
 
 /// Why a connection ends before both of its ways do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +44,21 @@ struct Piece {
 
 enum What {
     Bytes(Box<[u8]>, usize),
+    /// So many bytes, in the pipe of the way.
+    Piped(usize),
     End,
     Reset,
+}
+
+impl What {
+    /// So many bytes more are out.
+    fn forget(&mut self, size: usize) {
+        match self {
+            Self::Bytes(_, at) => *at += size,
+            Self::Piped(left) => *left -= size,
+            Self::End | Self::Reset => {}
+        }
+    }
 }
 
 /// What a way waits for.
@@ -74,6 +92,8 @@ pub(crate) struct Flow {
     ended: Cell<bool>,
     /// Whether the other end takes nothing at the moment.
     blocked: Cell<bool>,
+    /// Through which a stream goes that nothing holds up.
+    pipe: RefCell<Option<Pipe>>,
 }
 
 impl Flow {
@@ -91,6 +111,7 @@ impl Flow {
             out: Cell::new(0),
             ended: Cell::new(false),
             blocked: Cell::new(false),
+            pipe: RefCell::default(),
         }
     }
 
@@ -142,7 +163,9 @@ impl Flow {
     async fn next(&self, from: &TcpStream, to: &TcpStream, path: &Path) -> Event {
         let due = self.queue.borrow().front().map(|piece| piece.due);
         let opens = self.here.links[self.way].opens(path.bandwidth);
-        let wants = !self.ended.get() && self.queued.get() < path.window;
+        // Nothing is under way where nothing holds it up: what the other end does not take stays with the sender.
+        let full = if path.holds_up(self.way) { self.queued.get() >= path.window } else { self.blocked.get() };
+        let wants = !self.ended.get() && !full;
         let open = opens <= now();
         tokio::select! {
             biased;
@@ -155,29 +178,88 @@ impl Flow {
 
     /// Take in what has come; what is due at once goes straight on, where there is somebody `to` pass it on to.
     fn read(&self, from: &TcpStream, to: Option<&TcpStream>, path: &Path) {
+        if let Some(to) = to.filter(|_| self.is_open(path)) {
+            if let Some(pipe) = self.pipe.take() {
+                return self.pass(from, to, pipe, path);
+            }
+        }
         let mut scratch = self.here.scratch.borrow_mut();
         let most = piece(path.bandwidth, PIECE);
+        let mut taken = 0;
         for _ in 0..TURNS {
-            match from.try_read(&mut scratch[..most]) {
-                Ok(0) => return self.end(What::End, path),
-                Ok(size) => {
-                    if !self.take(&scratch[..size], to, path) || size < most || path.bandwidth.is_some() {
-                        return;
+            match wire::read(from, &mut scratch[..most]) {
+                Ok((0, _)) => return self.end(What::End, path),
+                Ok((size, came)) => {
+                    taken += size;
+                    if !self.take(&scratch[..size], came, to, path) || size < most || path.bandwidth.is_some() {
+                        break;
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(_) => return self.end(What::Reset, path),
             }
         }
+        if taken >= MANY && to.is_some() && self.is_open(path) {
+            self.pipe.replace(Pipe::new(&self.here.pipes));
+        }
     }
 
-    /// Take in a piece; false when no more should be taken at the moment.
-    fn take(&self, bytes: &[u8], to: Option<&TcpStream>, path: &Path) -> bool {
+    /// Whether what comes now may go on at once, and nobody wants to see it.
+    fn is_open(&self, path: &Path) -> bool {
+        let free = !path.holds_up(self.way) && !self.note.keeps() && self.queue.borrow().is_empty();
+        free && self.last.get().max(self.sent) <= now()
+    }
+
+    /// Pass on what comes by the pipe, without a copy, until little comes.
+    fn pass(&self, from: &TcpStream, to: &TcpStream, pipe: Pipe, path: &Path) {
+        let mut taken = 0;
+        for _ in 0..TURNS {
+            match pipe.fill(from) {
+                Ok(0) => return self.end(What::End, path),
+                Ok(size) => {
+                    taken += size;
+                    if !self.drain(&pipe, to, size) {
+                        self.pipe.replace(Some(pipe));
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => return self.end(What::Reset, path),
+            }
+        }
+        if taken >= FEW {
+            self.pipe.replace(Some(pipe));
+        }
+    }
+
+    /// Pass on so many bytes that have come into the pipe. False when the other end does not take all: the rest waits in the pipe.
+    fn drain(&self, pipe: &Pipe, to: &TcpStream, size: usize) -> bool {
         let time = now();
-        let due = self.due(bytes.len(), time, path);
-        self.note.piece(&self.here.shared.counts, self.way, time, due, bytes);
+        self.last.set(time);
+        self.note.piece(&self.here.shared.counts, self.way, (time, time), size, &[]);
+        let mut left = size;
+        while left > 0 {
+            let Ok(passed) = pipe.drain(to, left) else {
+                self.queued.set(self.queued.get() + left as u64);
+                self.queue.borrow_mut().push_back(Piece { due: time, what: What::Piped(left) });
+                return false; // the next try finds out why
+            };
+            left -= passed;
+            self.passed(passed);
+        }
+        true
+    }
+
+    fn drained(&self, to: &TcpStream, size: usize) -> io::Result<usize> {
+        self.pipe.borrow().as_ref().map_or(Err(io::ErrorKind::BrokenPipe.into()), |pipe| pipe.drain(to, size))
+    }
+
+    /// Take in a piece that came at `came`; false when no more should be taken at the moment.
+    fn take(&self, bytes: &[u8], came: i64, to: Option<&TcpStream>, path: &Path) -> bool {
+        let due = self.due(bytes.len(), came, path);
+        self.note.piece(&self.here.shared.counts, self.way, (came, due), bytes.len(), bytes);
         let mut passed = 0;
-        if let Some(to) = to.filter(|_| due <= time && self.queue.borrow().is_empty()) {
+        if let Some(to) = to.filter(|_| self.queue.borrow().is_empty() && due <= now()) {
             passed = to.try_write(bytes).unwrap_or(0);
             self.passed(passed);
         }
@@ -185,7 +267,7 @@ impl Flow {
             self.queued.set(self.queued.get() + (bytes.len() - passed) as u64);
             self.queue.borrow_mut().push_back(Piece { due, what: What::Bytes(bytes[passed..].into(), 0) });
         }
-        passed == bytes.len() || self.queued.get() < path.window
+        passed == bytes.len() || (path.holds_up(self.way) && self.queued.get() < path.window)
     }
 
     /// When bytes that are here at `time` are there.
@@ -215,34 +297,38 @@ impl Flow {
         let mut queue = self.queue.borrow_mut();
         let time = now();
         while let Some(first) = queue.front_mut().filter(|first| first.due <= time) {
-            match &mut first.what {
+            let (tried, left) = match &first.what {
                 What::End => {
                     let _ = SockRef::from(to).shutdown(Shutdown::Write);
                     return Ok(true);
                 }
                 What::Reset => return Err(Ended::Broken),
                 What::Bytes(bytes, at) => {
-                    let left = mark.map_or(u64::MAX, |mark| mark - self.out.get());
-                    if left == 0 {
+                    let most = mark.map_or(u64::MAX, |mark| mark - self.out.get());
+                    if most == 0 {
                         return Err(Ended::Mark);
                     }
-                    let end = bytes.len().min(at.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
-                    match to.try_write(&bytes[*at..end]) {
-                        Ok(size) => {
-                            *at += size;
-                            self.passed(size);
-                            self.queued.set(self.queued.get() - size as u64);
-                            if *at == bytes.len() {
-                                queue.pop_front();
-                            }
-                        }
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                            self.blocked.set(true);
-                            return Ok(false);
-                        }
-                        Err(_) => return Err(Ended::Broken),
+                    let rest = &bytes[*at..];
+                    let some = rest.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+                    (to.try_write(&rest[..some]), rest.len())
+                }
+                What::Piped(size) => (self.drained(to, *size), *size),
+            };
+            match tried {
+                Ok(size) => {
+                    self.passed(size);
+                    self.queued.set(self.queued.get() - size as u64);
+                    if size < left {
+                        first.what.forget(size);
+                    } else {
+                        queue.pop_front();
                     }
                 }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.blocked.set(true);
+                    return Ok(false);
+                }
+                Err(_) => return Err(Ended::Broken),
             }
         }
         Ok(false)

@@ -2,7 +2,7 @@
 //!
 //! A connection is accepted at once, by the kernel, and is charged for that: what its client sends counts as sent one round trip after the accept,
 //! and the target sees the connection when it would have over the distance. `accept` runs the thread, `carry` leads a connection through, `local` is what they share,
-//! `flow` is one way of it, `link` the bandwidth that all share, `trace` what is written down of it, `tls` distinguishes a full handshake from a resumed one.
+//! `flow` is one way of it, `wire` reads and passes on, `link` the bandwidth that all share, `trace` what is written down of it, `tls` distinguishes a full handshake from a resumed one.
 //!
 //! It is no network: each half is a TCP connection of its own, so windows grow and losses are made up for as on the two halves.
 
@@ -17,6 +17,7 @@ mod path;
 mod settings;
 mod tls;
 mod trace;
+mod wire;
 
 use std::fmt;
 use std::sync::mpsc::sync_channel;

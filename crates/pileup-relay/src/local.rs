@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pileup_pacer::Pacer;
@@ -62,11 +63,13 @@ pub(crate) struct Local {
     pub(crate) links: [Link; 2],
     /// Into which pieces are read.
     pub(crate) scratch: RefCell<Box<[u8]>>,
+    /// Counts the pipes.
+    pub(crate) pipes: Rc<()>,
 }
 
 impl Local {
     pub(crate) fn new(shared: Arc<Shared>, pacer: Pacer) -> Self {
         let scratch = RefCell::new(vec![0; PIECE].into_boxed_slice());
-        Self { shared, pacer, links: Default::default(), scratch }
+        Self { shared, pacer, links: Default::default(), scratch, pipes: Rc::default() }
     }
 }

@@ -111,6 +111,11 @@ impl Path {
         signed(self.latency[UP] + self.latency[DOWN])
     }
 
+    /// Whether anything takes time on this way.
+    pub(crate) fn holds_up(&self, way: usize) -> bool {
+        self.latency[way] > 0 || self.jitter.is_some() || self.bandwidth.is_some()
+    }
+
     /// Time that the k-th piece takes on its way, ns.
     pub(crate) fn draw(&self, way: usize, seed: u64, connection: u64, k: u64) -> i64 {
         let stream = connection * 2 + way as u64;

@@ -87,7 +87,7 @@ enum Hello {
 }
 
 impl Entry {
-    fn piece(&mut self, keep: bool, counts: &Counts, way: usize, time: i64, due: i64, bytes: &[u8]) {
+    fn piece(&mut self, keep: bool, counts: &Counts, way: usize, (time, due): (i64, i64), size: usize, bytes: &[u8]) {
         let goes_on = self.last.is_some_and(|(last, at)| last == way && time - at <= PAUSE);
         let came = time.max(self.connection.sent); // what came before the client could be connected counts as sent then
         if !goes_on {
@@ -108,10 +108,10 @@ impl Entry {
         match messages.last_mut() {
             Some(last) if goes_on => {
                 (last.came[1], last.due[1]) = (came, due);
-                last.bytes += bytes.len() as u64;
+                last.bytes += size as u64;
             }
             _ if full => self.connection.cut = true,
-            _ => messages.push(Message { way, came: [came; 2], due: [due; 2], bytes: bytes.len() as u64 }),
+            _ => messages.push(Message { way, came: [came; 2], due: [due; 2], bytes: size as u64 }),
         }
     }
 
@@ -206,9 +206,14 @@ impl Note {
         write(&mut locked(&self.0.entry).connection);
     }
 
-    /// A piece came at `time` and is there when it is `due`.
-    pub(crate) fn piece(&self, counts: &Counts, way: usize, time: i64, due: i64, bytes: &[u8]) {
-        locked(&self.0.entry).piece(self.0.keep, counts, way, time, due, bytes);
+    /// Whether the bytes of pieces are looked at.
+    pub(crate) fn keeps(&self) -> bool {
+        self.0.keep
+    }
+
+    /// A piece of this size has come, and is due, at `times`; its bytes where they are looked at.
+    pub(crate) fn piece(&self, counts: &Counts, way: usize, times: (i64, i64), size: usize, bytes: &[u8]) {
+        locked(&self.0.entry).piece(self.0.keep, counts, way, times, size, bytes);
     }
 }
 
@@ -223,7 +228,7 @@ mod tests {
         for (way, time, size) in
             [(UP, 0, 5), (UP, 500_000, 5), (UP, 2_000_000, 1), (DOWN, 2_100_000, 7), (UP, 2_200_000, 1)]
         {
-            note.piece(&counts, way, time, time + 1000, &vec![0; size]);
+            note.piece(&counts, way, (time, time + 1000), size, &vec![0; size]);
         }
         assert_eq!(book.take(true).len(), 1);
         assert_eq!(book.take(false), []);
@@ -245,7 +250,7 @@ mod tests {
     fn nothing_is_kept_where_nobody_asks() {
         let (book, counts) = (Book::new(false), Counts::default());
         let note = Note::open(&book, 0, 0, 0);
-        note.piece(&counts, UP, 0, 0, b"x");
+        note.piece(&counts, UP, (0, 0), 1, b"x");
         drop(note);
         assert_eq!((book.take(true).len(), counts.now().messages), (0, [1, 0]));
     }

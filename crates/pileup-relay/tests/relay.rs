@@ -76,6 +76,35 @@ fn bytes_come_through_unchanged_and_are_counted() {
     }
 }
 
+/// Without latency, and where nobody looks at the bytes, they take another way through the relay.
+#[test]
+fn a_stream_is_whole_when_its_reader_is_slow_and_the_path_changes() {
+    let settings = json!({"to": ["127.0.0.1", echo()], "seed": 7});
+    let relay = Relay::start(&settings.to_string()).unwrap();
+    let mut stream = connect(&relay);
+    let sent: Vec<u8> = (0..12_000_000u32).map(|at| (at.wrapping_mul(7919) >> 5) as u8).collect();
+    let (copy, mut writer) = (sent.clone(), stream.try_clone().unwrap());
+    let writing = thread::spawn(move || {
+        writer.write_all(&copy).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let (mut back, mut buffer) = (Vec::new(), vec![0; 1 << 20]);
+    for turn in 0.. {
+        let size = stream.read(&mut buffer).unwrap();
+        back.extend_from_slice(&buffer[..size]);
+        match turn {
+            _ if size == 0 => break,
+            3 => relay.change(r#"{"latency": [1000000, 1000000]}"#).unwrap(),
+            9 => relay.change("{}").unwrap(),
+            _ if turn < 20 => thread::sleep(Duration::from_millis(3)),
+            _ => {}
+        }
+    }
+    writing.join().unwrap();
+    assert!(back == sent, "{} bytes of {}", back.len(), sent.len());
+    assert_eq!((relay.counts().bytes, relay.counts().open), ([12_000_000; 2], 0));
+}
+
 #[test]
 fn a_connect_costs_a_round_trip_and_an_answer_another() {
     let relay = relay(echo(), json!({"latency": [20_000_000, 40_000_000]}));
