@@ -4,7 +4,7 @@
 
 `load` as in docs/engine.md over the defaults below; `step` as in model/program.py, or `python`: a test of samples.py.
 Rows, histograms and frames are made as in any run; the record lies in a scratch folder. Witnesses on the cores that
-`watched` lists say which frames the machine left alone (witness.py).
+`watched` lists say which frames the machine left alone (witness.py), for operations that take up to `lasting` ns.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class Tally:
 
     def __init__(self) -> None:
         self.passed = self.failed = self.measured = self.missed = self.all = 0
-        self.late, self.quiet, self.service = Histogram(), Histogram(), Histogram()
-        self.windows: list[tuple[int, int, bytes]] = []
-        """Begin, end (ns since the epoch) and scheduling delays of each frame that counts."""
+        self.late, self.quiet, self.service, self.quiet_service = (Histogram() for _ in range(4))
+        self.windows: list[tuple[int, int, bytes, list[bytes]]] = []
+        """Begin, end (ns since the epoch), scheduling delays and service times of each frame that counts."""
         self.undisturbed = 0
         self._since = time.time_ns()
         self.marks: list[tuple[float, float, int]] = []
 
     def add(self, frame: dict[str, Any]) -> None:
         """Add what happened since the last one."""
-        measured = 0
+        measured, services = 0, []
         for row in frame["rows"]:
             bad = row["failed"] + row["refused"] + row["ambiguous"] + row["unfinished"]
             if row["iteration"]:
@@ -71,21 +71,27 @@ class Tally:
                 measured += row["passed"]
                 self.failed += bad
                 self.service.merge(row["service"])
+                services.append(row["service"])
         self.passed += measured
         self.missed += frame["missed"]
         now = time.time_ns()
         if measured:
-            self.windows.append((self._since, now, frame["late"]))
+            self.windows.append((self._since, now, frame["late"], services))
             self.late.merge(frame["late"])
         self._since = now
         self.marks.append((time.monotonic(), time.process_time(), self.passed))
 
-    def watched(self, told: Lateness) -> None:
-        """Take in when the machine was late by itself; other windows show the scheduling delay of the generator."""
-        for begin, end, late in self.windows:
-            if not any(due < end and due + delay > begin for due, delay in told):
+    def watched(self, told: Lateness, lasting: int) -> None:
+        """Take in when the machine was late by itself; other windows show the scheduling delay of the generator.
+
+        What ends in a window has begun up to `lasting` ns before.
+        """
+        for begin, end, late, services in self.windows:
+            if not any(due < end and due + delay > begin - lasting for due, delay in told):
                 self.undisturbed += 1
                 self.quiet.merge(late)
+                for each in services:
+                    self.quiet_service.merge(each)
 
     def window(self) -> dict[str, float]:
         """Return CPU time per iteration from the second frame with measured ones to the last but one with news."""
@@ -151,7 +157,7 @@ def main() -> None:
             else:
                 tally, before, most = press_native(order, path)
         if "watched" in order:
-            tally.watched(told)
+            tally.watched(told, order.get("lasting", 0))
         size = path.stat().st_size
     found = {
         "passed": tally.passed, "failed": tally.failed, "missed": tally.missed, "all": tally.all, "record_bytes": size,
@@ -159,6 +165,7 @@ def main() -> None:
         "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": len(tally.windows),
         "undisturbed": tally.undisturbed, "pid": os.getpid(), "service_mean": tally.service.mean,
         "service_p50": tally.service.quantile(0.5), "service_p99": tally.service.quantile(0.99),
+        "quiet_service_p50": tally.quiet_service.quantile(0.5), "quiet_service_p99": tally.quiet_service.quantile(0.99),
         "cpu": time.process_time() - cpu,
     }  # fmt: skip
     print(json.dumps(found))

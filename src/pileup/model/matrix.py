@@ -50,6 +50,11 @@ class MatrixCell:
     """How probable it is that any cell has such a share of outliers by chance."""
     scattered: bool = False
     """Whether it has more outliers than the others beyond chance, and its deviation is above its mean."""
+    left_out: int = 0
+    """Repeats of which pileup itself was the bottleneck: they are in no figure and no verdict if there are others, and
+    in no verdict if not."""
+    judged: bool = True
+    """Whether a repeat is left that says something of the cell."""
 
     @property
     def name(self) -> str:
@@ -64,7 +69,12 @@ class MatrixCell:
     @property
     def flags(self) -> tuple[str, ...]:
         """What there is to say of it, in words."""
-        told = (("slow", self.slow), ("rare slow answers", self.scattered), ("deviation above mean", self.uneven))
+        told = (
+            ("slow", self.slow),
+            ("rare slow answers", self.scattered),
+            ("deviation above mean", self.uneven),
+            ("pileup was the bottleneck", not self.judged),
+        )
         return tuple(text for text, said in told if said)
 
 
@@ -95,3 +105,13 @@ class Matrix:
     servers: tuple[ServerLine, ...]
     model: MatrixModel | None
     """None: too few cells to expect anything of one by the others."""
+
+    @property
+    def remark(self) -> str:
+        """What is left out, in a sentence; empty for nothing."""
+        count = sum(each.left_out for each in self.cells)
+        if not count:
+            return ""
+        names = ", ".join(each.name for each in self.cells if each.left_out)
+        repeats = "1 repeat is" if count == 1 else f"{count} repeats are"
+        return f"{repeats} left out, as pileup itself was the bottleneck: {names}"

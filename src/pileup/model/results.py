@@ -403,6 +403,12 @@ class RoundTrips:
     point: str
     """Of what else the scan varies, in words."""
     figure: Figure
+    requests: float | None = None
+    """Calls of an iteration: each waits for a round trip if none goes on beside another."""
+    explained: Figure | None = None
+    """Time far away as a multiple of the time near by and a round trip for each request; None without requests."""
+    ratio: Figure | None = None
+    """The same of the ratio of times to the first test of the group; None for the first."""
 
 
 @dataclass(frozen=True, slots=True)

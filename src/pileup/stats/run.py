@@ -131,7 +131,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         faults=repeats.results(felt),
         audits=told,
         jobs=ended,
-        matrices=matrix.matrices(found_points, data),
+        matrices=matrix.matrices(found_points, data, limited),
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
     return found, kept_dependence.plain(data)

@@ -94,22 +94,29 @@ def _equivalences(results: RunResults) -> Table:
 
 
 def _round_trips(results: RunResults) -> Table:
-    columns = dict.fromkeys(("test", "point"), TEXT) | _with_ends("k") | {"n": WHOLE}
-    known = (one for each in results.equivalences for one in each.round_trips)
-    return Table(
-        "round_trips", columns, ((each.test, each.point, *_interval(each.figure), each.figure.n) for each in known)
+    columns = dict.fromkeys(("test", "point"), TEXT) | _with_ends("k") | {"n": WHOLE, "requests": NUMBER}
+    columns |= _with_ends("explained", "ratio")
+    rows = (
+        (
+            *(one.test, one.point, *_interval(one.figure), one.figure.n, one.requests),
+            *(*_interval(one.explained), *_interval(one.ratio)),
+        )
+        for each in results.equivalences
+        for one in each.round_trips
     )
+    return Table("round_trips", columns, rows)
 
 
 def _matrix(results: RunResults) -> Table:
     columns = dict.fromkeys(("test", "place", "target"), TEXT) | {"round_trip": WHOLE, "passed": WHOLE, "share": NUMBER}
     columns |= {"mean": NUMBER, "deviation": NUMBER} | _with_ends("p50") | dict.fromkeys(("p25", "p75"), NUMBER)
     columns |= {"longest": WHOLE, "outliers": WHOLE, "expected": NUMBER, "flags": TEXT}
+    columns |= {"left_out": WHOLE}
     rows = (
         (
             *(matrix.test, each.place, each.target, each.round_trip, each.passed, each.not_passed),
             *(each.mean, each.deviation, *_interval(each.median), *(each.quartiles or (None, None))),
-            *(each.largest, each.outliers, each.expected, ", ".join(each.flags)),
+            *(each.largest, each.outliers, each.expected, ", ".join(each.flags), each.left_out),
         )
         for matrix in results.matrices
         for each in matrix.cells

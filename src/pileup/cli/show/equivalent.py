@@ -27,8 +27,13 @@ def table(found: Sequence[Equivalence]) -> Grid:
 
 def round_trips(found: Sequence[Equivalence]) -> Grid | None:
     """Return the table of the round trips of an iteration of each test; None where the distance is always the same."""
-    grid = Grid((Column("Test", "fold"), Column("Point", "fold"), Column("Round trips of an iteration", "right")))
+    grid = Grid((Column("Test", "fold"), Column("Point", "fold"), Column("Round trips of an iteration", "right"),
+                 Column("Requests", "right"), Column("Far / (near + requests)", "right"),
+                 Column("Ratio to the first, likewise", "right")))  # fmt: skip
     known = [one for each in found for one in each.round_trips]
     for one in known:
-        grid.add(one.test, one.point, words(one.figure))
+        shares = (words(figure) if figure else "-" for figure in (one.explained, one.ratio))
+        grid.add(
+            one.test, one.point, words(one.figure), "-" if one.requests is None else format_count(one.requests), *shares
+        )
     return grid if known else None

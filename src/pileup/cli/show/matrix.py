@@ -36,6 +36,8 @@ def _cells(matrix: Matrix) -> Grid:
                  _time(each.expected), flags)  # fmt: skip
     if len(shown) > MOST:
         grid.notes.append(f"and {len(shown) - MOST} more cells: see the report")
+    if matrix.remark:
+        grid.notes.append(matrix.remark)
     if matrix.model is None:
         grid.notes.append("too few cells to say which is slow by itself")
     return grid

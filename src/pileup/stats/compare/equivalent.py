@@ -4,8 +4,7 @@ A test reports digests of its answers as samples (`model/answers.py`). The times
 with those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
 (`stats/intervals/paired.py`); with one as the ratio of two independent means, whose interval is that of a difference of
 logarithms (the delta method). Calls and bytes of an iteration are given as multiples, too: what a way asks for does not
-vary as its time does. Where the suite varies the distance (`path`), the round trips of an iteration are the slope of
-its time over what the path adds to a round trip, between the nearest and the farthest point.
+vary as its time does. What follows where the suite varies the distance: `round_trips.py`.
 
 Where answers differ, the first row that does is named, from the answers that the tests left as artefacts.
 """
@@ -13,16 +12,16 @@ Where answers differ, the first row that does is named, from the answers that th
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pileup.model.answers import ANSWER, file_of, first_difference, shown
 from pileup.model.figures import Distribution, Figure, Interval
-from pileup.model.results import CaseResult, Equivalence, RoundTrips, TimeRatio
+from pileup.model.results import CaseResult, Equivalence, TimeRatio
 from pileup.model.verdict import RunVerdict
 from pileup.stats.compare.points import DIGITS, name_of
+from pileup.stats.compare.round_trips import means, of_each, round_trips, times_of
 from pileup.stats.frames.distribution import TOO_FEW
-from pileup.stats.intervals import paired, student
+from pileup.stats.intervals import paired
 from pileup.stats.intervals.confidence import LEVEL
 from pileup.stats.monitors import MetricSeries
 
@@ -67,7 +66,7 @@ def _judged(
             wrong.append("; ".join(f"{case.name}: {_digests(told[case.id])}" for case in stay) + row)
         elif absent:
             missing.append(", ".join(absent))
-    ratios, trips = tuple(_ratios(names, mine)), tuple(_round_trips(names, mine))
+    ratios, trips = tuple(_ratios(names, mine)), tuple(round_trips(names, mine))
     if wrong:
         return Equivalence(names, RunVerdict.FAILED, f"answers differ: {_few(wrong)}", ratios, trips)
     if missing:
@@ -146,94 +145,19 @@ def _ratios(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[Tim
                 yield TimeRatio(name, where, _ratio(others, base), calls, size)
 
 
-def _round_trips(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[RoundTrips]:
-    """Yield the round trips of an iteration of each test, at each value of what else the suite varies."""
-    for name in names:
-        by_rest: dict[tuple[tuple[str, str], ...], dict[int, list[CaseResult]]] = {}
-        mine = [case for case in cases if case.test == name and case.added is not None]
-        far = _axes_of_distance(mine)
-        for case in mine:
-            rest = tuple((axis, value) for axis, value in case.point.items() if axis not in far)
-            by_rest.setdefault(rest, {}).setdefault(case.added or 0, []).append(case)
-        for rest, by_distance in by_rest.items():
-            if len(by_distance) > 1:
-                yield RoundTrips(name, name_of(dict(rest)), _slope(by_distance))
-
-
-def _axes_of_distance(cases: Sequence[CaseResult]) -> set[str]:
-    """Return the axes whose values say what a path adds: each value always the same, and not all alike."""
-    found = set()
-    for axis in dict.fromkeys(axis for case in cases for axis in case.point):
-        added: dict[str, set[int]] = {}
-        for case in cases:
-            added.setdefault(case.point.get(axis, ""), set()).add(case.added or 0)
-        if all(len(each) == 1 for each in added.values()) and len(set.union(*added.values())) > 1:
-            found.add(axis)
-    return found
-
-
-def _slope(by_distance: Mapping[int, Sequence[CaseResult]]) -> Figure:
-    """Return the slope of the mean response time over the distance; its interval is that of two independent means."""
-    ends = [_mean(by_distance[distance]) for distance in (min(by_distance), max(by_distance))]
-    near, far = ends
-    if near is None or far is None:
-        return Figure(None, "", None, 0, "nothing measured")
-    apart = max(by_distance) - min(by_distance)
-    slope, n = (far[0] - near[0]) / apart, min(near[2], far[2])
-    if near[1] is None or far[1] is None:
-        return Figure(slope, "", None, n, f"{TOO_FEW}: one iteration carries no interval")
-    half = math.hypot(near[1], far[1]) / apart
-    return Figure(slope, "", Interval(slope - half, slope + half, LEVEL), n)
-
-
-def _mean(cases: Sequence[CaseResult]) -> tuple[float, float | None, int] | None:
-    """Return the mean response time, the half width of its interval if there is one (ns), and how many it is of."""
-    found = [case.iterations.response for case in cases if case.iterations and case.iterations.response]
-    means = [each.mean for each in found]
-    if len(means) > 1:
-        half = student.quantile(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
-        return statistics.fmean(means), half, len(means)
-    for each in found:
-        known = each.mean_interval
-        return each.mean, None if known is None else (known.high - known.low) / 2, each.n
-    return None
-
-
 def _multiple(left: Sequence[CaseResult], right: Sequence[CaseResult], word: str) -> float | None:
     """Return what an iteration has on average, as a multiple; None where one side has none."""
-    above, below = (_each(cases, word) for cases in (left, right))
+    above, below = (of_each(cases, word) for cases in (left, right))
     return above / below if above and below else None
 
 
-def _each(cases: Sequence[CaseResult], word: str) -> float | None:
-    """Return the mean of an amount over all iterations that have ended."""
-    found = [case.iterations for case in cases if case.iterations is not None]
-    ended = sum(each.counts.ended for each in found)
-    return sum(getattr(each, word) for each in found) / ended if ended else None
-
-
 def _ratio(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:
-    above, below = _means(left), _means(right)
+    above, below = means(left), means(right)
     both = sorted(above.keys() & below.keys())
     if len(both) < 2:
         return _of_two(left, right)
-    steps = tuple(max(means[key] for key in both) * DIGITS for means in (above, below))
-    found = paired.ratio([above[key] for key in both], [below[key] for key in both], (steps[0], steps[1]))
-    if found.value is None:
-        return Figure(None, "", None, found.n, found.note)
-    known = found.interval
-    interval = None if known is None else Interval(known.low + 1, known.high + 1, known.level)
-    return Figure(found.value + 1, "", interval, found.n, found.note)
-
-
-def _means(cases: Sequence[CaseResult]) -> dict[tuple[int, int], float]:
-    """Return the mean response time of each repeat."""
-    found = {}
-    for case in cases:
-        response = case.iterations.response if case.iterations else None
-        if response is not None and response.mean > 0:
-            found[case.loop, case.repeat] = response.mean
-    return found
+    steps = tuple(max(side[key] for key in both) * DIGITS for side in (above, below))
+    return times_of(paired.ratio([above[key] for key in both], [below[key] for key in both], (steps[0], steps[1])))
 
 
 def _of_two(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:

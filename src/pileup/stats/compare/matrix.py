@@ -9,6 +9,9 @@ the mean of its peers, by Student's law for a contrast of the fit and Bonferroni
 Outliers are what lies above the outer fence of its cell (J. W. Tukey, Exploratory Data Analysis, 1977, 2D), which moves
 with the distance, and above three times its median: where a constant distance is most of the time, the quartiles are
 close to each other, and whatever delays the machine a little would be beyond the fence.
+
+Repeats of which pileup itself was the bottleneck (`stats/generator/bottleneck.py`) do not describe a place or a target.
+They are left out, and counted.
 """
 
 from __future__ import annotations
@@ -53,10 +56,12 @@ class CellTimes:
     known: Inflation = NO_INFLATION
 
 
-def matrices(points: Sequence[Point], data: Sequence[CaseData]) -> tuple[Matrix, ...]:
+def matrices(
+    points: Sequence[Point], data: Sequence[CaseData], limited: frozenset[str] = frozenset()
+) -> tuple[Matrix, ...]:
     """Return a matrix for each test that a scan over places and targets, and nothing else, has varied.
 
-    Checks beside loads have none.
+    Checks beside loads have none. `limited` names the cases of which pileup was the bottleneck.
     """
     factors = factors_of(points)
     if len(factors) != 2:
@@ -70,12 +75,16 @@ def matrices(points: Sequence[Point], data: Sequence[CaseData]) -> tuple[Matrix,
     loads = [(test, one) for test, cells in by_test.items() for each in cells.values() for one in each]
     pressed = {test for test, one in loads if not one.is_check}
     chosen = {test: cells for test, cells in by_test.items() if test in pressed or not pressed}
-    found = (_of_test(test, factors, points, cells) for test, cells in chosen.items())
+    found = (_of_test(test, factors, points, cells, limited) for test, cells in chosen.items())
     return tuple(matrix for matrix in found if matrix is not None)
 
 
 def _of_test(
-    test: str, factors: Sequence[Factor], points: Sequence[Point], data: Mapping[int, Sequence[CaseData]]
+    test: str,
+    factors: Sequence[Factor],
+    points: Sequence[Point],
+    data: Mapping[int, Sequence[CaseData]],
+    limited: frozenset[str],
 ) -> Matrix | None:
     place = next((each for each in factors if {PLACE, PLACES, f"{test}.{PLACES}"} & set(each.axes)), None)
     target = next((each for each in factors if {f"{COMMON}.{TARGET}", f"{test}.{TARGET}"} & set(each.axes)), None)
@@ -85,10 +94,20 @@ def _of_test(
     for point in points:
         if cases := data.get(point.number):
             entry = cases[0].entry
-            found = CellTimes(pooled([_due(each) for each in cases]), tuple(_medians(cases)), _known(cases))
-            cells.append(cell(point.number, place.of(point), target.of(point), entry.latency.get(entry.target), found))
+            found, left_out = _times(cases, limited)
+            made = cell(point.number, place.of(point), target.of(point), entry.latency.get(entry.target), found)
+            cells.append(replace(made, left_out=left_out, judged=left_out < len(cases)))
             times.append(found)
     return matrix(test, cells, times)
+
+
+def _times(cases: Sequence[CaseData], limited: frozenset[str]) -> tuple[CellTimes, int]:
+    """Return what was measured in a cell, and how many of its repeats are left out."""
+    good = [each for each in cases if each.entry.name not in limited]
+    shown = good or cases
+    return CellTimes(pooled([_due(each) for each in shown]), tuple(_medians(good)), _known(shown)), len(cases) - len(
+        good
+    )
 
 
 def _due(data: CaseData) -> DueDurations:
@@ -170,8 +189,9 @@ def _differ(cells: Sequence[MatrixCell]) -> bool:
 
 
 def _scattered(cells: Sequence[MatrixCell], times: Sequence[CellTimes]) -> list[MatrixCell]:
-    numbers = [each.due.passed.count + each.due.timed_out for each in times]
-    chances = outlying.larger_shares([each.outliers for each in cells], numbers)
+    numbers = [each.due.passed.count + each.due.timed_out if each.medians else 0 for each in times]
+    seen = [each.outliers if number else 0 for each, number in zip(cells, numbers, strict=True)]
+    chances = outlying.larger_shares(seen, numbers)
     return [
         replace(each, outlier_chance=chance, scattered=each.uneven and chance is not None and chance < CHANCE)
         for each, chance in zip(cells, chances, strict=True)

@@ -162,5 +162,43 @@ def test_round_trips_are_the_slope_of_time_over_distance(tmp_path):
         assert (each.test, each.point) == ("copy" if trips == 4 else "read", "")
         assert each.figure.value == pytest.approx(trips)
         assert each.figure.interval.low < trips < each.figure.interval.high
-        assert each.figure.interval.high - each.figure.interval.low < 0.01
+        assert each.figure.interval.high - each.figure.interval.low < 0.02
     assert not equivalent.equivalences([["copy", "read"]], found.cases, [], str)[0].round_trips
+
+
+def test_round_trips_and_what_requests_explain_are_taken_within_each_repeat(tmp_path):
+    """A server that takes another time in each repeat, more than the distance adds: pairs see through it."""
+    found = run(tmp_path, lambda *_: [A], repeats=4)
+    added, cases = 100 * 10**6, []
+    for case in found.cases:
+        far = added if case.point["se.threads"] == "2" else 0
+        (iterations,) = case.operations
+        trips, lost = (4, 0.0) if case.test == "copy" else (1, 0.1)
+        own = 200e6 * case.repeat**2
+        mean = (own + trips * far) * (1 + lost * (far > 0))
+        response = dataclasses.replace(iterations.response, mean=mean)
+        calls = trips * iterations.counts.ended
+        operations = (dataclasses.replace(iterations, response=response, calls=calls),)
+        cases.append(dataclasses.replace(case, added=far, operations=operations))
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, [], str)
+    copy, read = group.round_trips
+    assert (copy.requests, read.requests) == (4, 1)
+    assert copy.figure.value == pytest.approx(4)
+    assert copy.figure.interval.high - copy.figure.interval.low < 0.5
+    assert copy.explained.value == pytest.approx(1)
+    assert copy.ratio is None
+    assert read.explained.value == pytest.approx(1.1)
+    assert read.explained.interval.low > 1.09
+    assert read.ratio.value == pytest.approx(1.1)
+    assert read.ratio.n == 4
+
+
+def test_what_asks_for_nothing_is_not_explained(tmp_path):
+    found = run(tmp_path, lambda *_: [A])
+    cases = [dataclasses.replace(case, added=10**6 * int(case.point["se.threads"])) for case in found.cases]
+    none = [
+        dataclasses.replace(case, operations=tuple(dataclasses.replace(one, calls=0) for one in case.operations))
+        for case in cases
+    ]
+    (group,) = equivalent.equivalences([["copy", "read"]], none, [], str)
+    assert [(each.requests, each.explained, each.ratio) for each in group.round_trips] == [(0, None, None)] * 2

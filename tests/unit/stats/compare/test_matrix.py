@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.model.bottleneck import LimitedBy
 from pileup.model.manifest import CaseEntry
 from pileup.model.matrix import Matrix, MatrixModel
 from pileup.record import RunFolder
 from pileup.stats import results, to_json
+from pileup.stats.cases import CaseData
 from pileup.stats.compare import matrix
 from pileup.stats.compare.matrix import CellTimes
 from pileup.stats.frames.distribution import DueDurations, pooled
+from pileup.stats.generator import bottleneck
 from tests.unit.stats import scans
 
 MS = 10**6
@@ -159,13 +163,14 @@ POINTS = [
 ]
 
 
-def recorded(base: Path) -> RunFolder:
-    """A run of known times: 10 ms, the round trip, and 80 ms more in one cell."""
+def recorded(base: Path, disturbed: Collection[tuple[str, str, int]] = ()) -> RunFolder:
+    """A run of known times: 10 ms, the round trip, and 80 ms more in one cell; 500 ms where something disturbs it."""
 
     def duration(point: Mapping[str, str], repeat: int) -> int:
         place, target = point["place"], point["options.target"]
         away = DISTANCES[PLACES.index(place)][TARGETS.index(target)]
-        return (10 + away + 80 * ((place, target) == SLOW)) * MS + repeat * 20_000
+        hit = (place, target, repeat) in disturbed
+        return (10 + away + 80 * ((place, target) == SLOW) + 500 * hit) * MS + repeat * 20_000
 
     folder = scans.scan(base, duration, 2, AXES, grid=POINTS, together=[["place", "places"]])
     run = folder.manifest()
@@ -190,6 +195,38 @@ def test_a_run_has_the_matrix_of_its_scan(tmp_path: Path) -> None:
     assert cell.passed == 2 * scans.N
     assert [each.k.value for each in made.servers] == [pytest.approx(1, abs=0.01)] * 3
     assert to_json(found)["matrices"][0]["cells"][5]["slow"] is True
+
+
+def test_repeats_in_which_pileup_was_the_bottleneck_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repeat of a cell, and all of another: what is left of the first is as it was; of the other nothing is said."""
+    hit = [("geneva", "cern", 1), ("chicago", "fnal", 1), ("chicago", "fnal", 2)]
+    before = bottleneck.limits
+
+    def limits(data: list[CaseData], *rest: Any) -> list[bottleneck.Bottleneck]:
+        entries = {each.entry.name: each.entry for each in data}
+
+        def disturbed(name: str) -> bool:
+            entry = entries[name]
+            return (entry.point["place"], entry.point["options.target"], entry.repeat) in hit
+
+        found = before(data, *rest)
+        return [
+            replace(one, row=replace(one.row, by=LimitedBy.PILEUP)) if disturbed(one.case) else one for one in found
+        ]
+
+    folder = recorded(tmp_path, hit)
+    (without,) = results(folder).matrices
+    monkeypatch.setattr(bottleneck, "limits", limits)
+    (made,) = results(folder).matrices
+    cells = {(each.place, each.target): each for each in made.cells}
+    assert flagged(made) == {SLOW: ("slow",), ("chicago", "fnal"): ("pileup was the bottleneck",)}
+    assert flagged(without) != flagged(made)
+    assert cells["geneva", "cern"].median.value == pytest.approx(15 * MS, rel=0.01)
+    assert (cells["geneva", "cern"].passed, cells["geneva", "cern"].left_out) == (scans.N, 1)
+    assert (cells["chicago", "fnal"].passed, cells["chicago", "fnal"].left_out) == (2 * scans.N, 2)
+    assert cells["chicago", "fnal"].expected == pytest.approx(15 * MS, rel=0.01)
 
 
 def test_other_scans_have_none(tmp_path: Path) -> None:

@@ -155,6 +155,8 @@ def _about(found: Matrix | None) -> str:
     told = "Each cell: the median response time, the mean of its repeats."
     if found is None:
         return told
+    if found.remark:
+        told += f" In its other figures and flags {found.remark}."
     if found.model is None:
         return f"{told} There are too few cells to say which is slow by itself."
     return " ".join((
