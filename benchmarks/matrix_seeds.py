@@ -1,8 +1,9 @@
 """How often the example of places against storages finds what is hidden in it, and only that: real runs, seed by seed.
 
-    python benchmarks/matrix_seeds.py [--seeds 20] [--at-once 2] [--set length='1 s' ...] [--keep]
+    python benchmarks/matrix_seeds.py [--seeds 20] [--at-once 3] [--set 'repeats=6' ...] [--folder FOLDER] [--keep]
+    python benchmarks/matrix_seeds.py --look FOLDER [--keep]           look once more at runs that were kept
 
-Each seed is a run of examples/matrix.yaml, shortened, in which the storages draw their service times and stalls anew.
+Each seed is a run of examples/matrix.yaml in which the storages draw other service times and stalls.
 Two cells must be flagged by name, taipei to fnal as slow and chicago to cern for rare slow answers, and no other in 19
 of 20 seeds. The median of each cell is held against the log of its storage, written apart from what pileup measures:
 the median time from the arrival of a request until its answer had left, and the round trip that `path` adds; 5 %. Ends
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import statistics
 import subprocess
 import sys
@@ -23,16 +23,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pileup.model.matrix import MatrixCell
+from pileup.model.results import RunResults
+from pileup.record import RunFolder
+from pileup.stats import results
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE, PAGE = ROOT / "examples" / "matrix.yaml", ROOT / "docs" / "matrix.md"
 MARK = "<!-- made by benchmarks/matrix_seeds.py -->\n"
 HIDDEN = {"taipei to fnal": ("slow",), "chicago to cern": ("rare slow answers", "deviation above mean")}
-SHORT = ("repeats=3", "length=1200 ms", "warm_up=200 ms", "rare=3 %")
 TARGETS = ("cern", "asgc", "fnal")
-WARM_UP = 200_000_000
-"""Of SHORT, ns."""
+WARM_UP = 500_000_000
+"""Of the suite, ns."""
 TOLERANCE = 0.05
 MOST_OTHERS = 20
 """One seed of so many may flag another cell."""
@@ -54,32 +57,32 @@ class Cell:
         return self.median / self.truth - 1
 
 
-def run(seed: int, words: Sequence[str]) -> list[Cell]:
-    """Run the suite once; return its cells. Raises CalledProcessError when pileup does not end with 0."""
-    with tempfile.TemporaryDirectory(prefix="pileup-seeds-") as made:
-        given = [f"seed={seed}", *(f"targets.{target}.launch.seed={seed}" for target in TARGETS), *SHORT, *words]
-        line = [sys.executable, "-m", "pileup", "run", str(SUITE), "--quiet"]
-        line += [word for each in given for word in ("--set", each)]
-        subprocess.run(line, cwd=made, check=True, stdout=subprocess.DEVNULL, timeout=600)
-        (folder,) = Path(made, "runs").iterdir()
-        results = json.loads((folder / "results.json").read_text())
-        (matrix,) = results["matrices"]
-        return [cell(folder, results, each) for each in matrix["cells"]]
+def run(folder: Path, words: Sequence[str]) -> None:
+    """Run the suite once, below a folder named by the seed. Raises CalledProcessError if that fails."""
+    folder.mkdir(parents=True)
+    given = [f"seed={folder.name}", *(f"targets.{target}.launch.seed={folder.name}" for target in TARGETS), *words]
+    line = [sys.executable, "-m", "pileup", "run", str(SUITE), "--quiet"]
+    line += [word for each in given for word in ("--set", each)]
+    subprocess.run(line, cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=900)
 
 
-def cell(folder: Path, results: dict[str, Any], found: dict[str, Any]) -> Cell:
+def look(folder: Path) -> list[Cell]:
+    """Return the cells of the run below a folder."""
+    (base,) = (folder / "runs").iterdir()
+    found = results(RunFolder.open(base))
+    (matrix,) = found.matrices
+    return [cell(base, found, each) for each in matrix.cells]
+
+
+def cell(base: Path, all_of_it: RunResults, found: MatrixCell) -> Cell:
     """Return a cell with what the log of its storage says."""
-    here = {"place": found["place"], "options.target": found["target"]}
-    cases = [each for each in results["cases"] if each["test"] == "read" and here.items() <= each["point"].items()]
-    cases = [each for each in cases if each["name"] not in results["limited"]] or cases
-    times = [(each["started"] + WARM_UP, each["ended"]) for each in cases]
-    log = folder / "servers" / found["target"] / "practice-storage.csv"
-    truth = statistics.median(served(log, f"/{found['place']}/", times)) + found["round_trip"]
-    told = (("slow", found["slow"]), ("rare slow answers", found["scattered"]))
-    uneven = found["deviation"] > found["mean"]
-    flags = [text for text, said in (*told, ("deviation above mean", uneven)) if said]
-    name = f"{found['place']} to {found['target']}"
-    return Cell(name, tuple(flags), found["median"]["value"] / 1e6, truth / 1e6, found["left_out"])
+    here = {"place": found.place, "options.target": found.target}
+    cases = [each for each in all_of_it.cases if each.test == "read" and here.items() <= each.point.items()]
+    cases = [each for each in cases if each.name not in all_of_it.limited] or cases
+    times = [(each.started + WARM_UP, each.ended) for each in cases if each.started and each.ended]
+    log = base / "servers" / found.target / "practice-storage.csv"
+    truth = statistics.median(served(log, f"/{found.place}/", times)) + (found.round_trip or 0)
+    return Cell(found.name, found.flags, (found.median.value or 0.0) / 1e6, truth / 1e6, found.left_out)
 
 
 def served(log: Path, under: str, times: Sequence[tuple[int, int]]) -> Iterator[int]:
@@ -107,7 +110,18 @@ def table(runs: Sequence[Sequence[Cell]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def faults(seed: int, cells: Sequence[Cell]) -> tuple[list[str], list[str]]:
+def pressed(given: argparse.Namespace, made: Path) -> Iterator[Path]:
+    """Yield the folder of each seed, when it has run."""
+    if given.look:
+        yield from sorted(given.look.iterdir(), key=lambda each: int(each.name))
+        return
+    folders = [(given.folder or made) / str(seed) for seed in range(1, given.seeds + 1)]
+    with ThreadPoolExecutor(given.at_once) as pool:
+        for folder, _ in zip(folders, pool.map(lambda each: run(each, given.set), folders), strict=True):
+            yield folder
+
+
+def faults(seed: str, cells: Sequence[Cell]) -> tuple[list[str], list[str]]:
     """Return what a seed has missed or has wrong, and what it has flagged beside."""
     missed = [f"seed {seed}: {c.name} is {c.flags}" for c in cells if c.name in HIDDEN and c.flags != HIDDEN[c.name]]
     missed += [f"seed {seed}: {c.name} is off by {c.off:.1%}" for c in cells if abs(c.off) > TOLERANCE]
@@ -119,19 +133,20 @@ def main() -> None:
     """Run all seeds and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--at-once", type=int, default=2, help="runs beside each other: they mostly wait")
+    parser.add_argument("--at-once", type=int, default=3, help="runs beside each other: they mostly wait")
     parser.add_argument("--set", action="append", default=[], help="further settings of the suite")
+    parser.add_argument("--folder", type=Path, help="keep the runs there")
+    parser.add_argument("--look", type=Path, help="look at these runs, and run nothing")
     parser.add_argument("--keep", action="store_true", help="write the table into docs/matrix.md")
     given = parser.parse_args()
-    seeds = range(1, given.seeds + 1)
     runs, missed, beside = [], [], []
-    with ThreadPoolExecutor(given.at_once) as pool:
-        for seed, cells in zip(seeds, pool.map(lambda seed: run(seed, given.set), seeds), strict=True):
-            runs.append(cells)
-            wrong, more = faults(seed, cells)
+    with tempfile.TemporaryDirectory(prefix="pileup-seeds-") as made:
+        for folder in pressed(given, Path(made)):
+            runs.append(look(folder))
+            wrong, more = faults(folder.name, runs[-1])
             missed += wrong
             beside += more
-            print(f"seed {seed}: {'; '.join(wrong + more) or 'as it should be'}", flush=True)
+            print(f"seed {folder.name}: {'; '.join(wrong + more) or 'as it should be'}", flush=True)
     found = table(runs)
     print(found)
     if given.keep:
@@ -139,7 +154,7 @@ def main() -> None:
         rest = after.partition("\n\n")[2]
         PAGE.write_text(f"{before}{MARK}{found}\n{rest}")
     others = len({line.split(":")[0] for line in beside})
-    if missed or others * MOST_OTHERS > len(seeds):
+    if missed or others * MOST_OTHERS > len(runs):
         sys.exit("\n".join([*missed, *beside]))
 
 

@@ -178,10 +178,10 @@ impl Flow {
 
     /// Take in what has come; what is due at once goes straight on, where there is somebody `to` pass it on to.
     fn read(&self, from: &TcpStream, to: Option<&TcpStream>, path: &Path) {
-        if let Some(to) = to.filter(|_| self.is_open(path)) {
-            if let Some(pipe) = self.pipe.take() {
-                return self.pass(from, to, pipe, path);
-            }
+        if let Some(to) = to.filter(|_| self.is_open(path))
+            && let Some(pipe) = self.pipe.take()
+        {
+            return self.pass(from, to, pipe, path);
         }
         let mut scratch = self.here.scratch.borrow_mut();
         let most = piece(path.bandwidth, PIECE);

@@ -136,11 +136,9 @@ def cell(point: int, place: str, target: str, round_trip: int | None, times: Cel
     quartiles = None
     outliers = due.timed_out
     if n:
-        low, middle, high = (float(min(passed.quantile(share), passed.max)) for share in (0.25, 0.5, 0.75))
+        low, high = (float(min(passed.quantile(share), passed.max)) for share in (0.25, 0.75))
         quartiles = (low, high)
-        lowest, _, counts = bins(passed)
-        fence = max(high + FENCE * max(high - low, DIGITS * high), SEVERAL * middle)
-        outliers += int(counts[lowest > fence].sum())
+        outliers += _above(due, _fence(due))
     return MatrixCell(
         point=point,
         place=place,
@@ -189,13 +187,52 @@ def _differ(cells: Sequence[MatrixCell]) -> bool:
 
 
 def _scattered(cells: Sequence[MatrixCell], times: Sequence[CellTimes]) -> list[MatrixCell]:
-    numbers = [each.due.passed.count + each.due.timed_out if each.medians else 0 for each in times]
-    seen = [each.outliers if number else 0 for each, number in zip(cells, numbers, strict=True)]
-    chances = outlying.larger_shares(seen, numbers)
+    """Return the cells with the chance of their outliers: how many answers others have that are late by as much time.
+
+    A machine that stalls for 50 ms makes outliers of a cell of 15 ms, and none of one of 130 ms: were those counted
+    beside answers that are late by seconds, they would hide them.
+    """
+    known = [number for number, each in enumerate(times) if each.medians]
+    counts = [cells[number].outliers for number in known]
+    numbers = [_due_of(times[number]) for number in known]
+    others = []
+    for number in known:
+        late = _late_from(times[number])
+        beside = [times[other] for other in known if other != number]
+        others.append((sum(_later(each, late) for each in beside), sum(map(_due_of, beside))))
+    chances = dict(zip(known, outlying.larger_shares(counts, numbers, others), strict=True))
+    found = [(each, chances.get(number)) for number, each in enumerate(cells)]
     return [
         replace(each, outlier_chance=chance, scattered=each.uneven and chance is not None and chance < CHANCE)
-        for each, chance in zip(cells, chances, strict=True)
+        for each, chance in found
     ]
+
+
+def _due_of(times: CellTimes) -> int:
+    return times.due.passed.count + times.due.timed_out
+
+
+def _fence(due: DueDurations) -> float:
+    """Return above which time an answer is an outlier, ns."""
+    low, middle, high = (float(min(due.passed.quantile(share), due.passed.max)) for share in (0.25, 0.5, 0.75))
+    return max(high + FENCE * max(high - low, DIGITS * high), SEVERAL * middle)
+
+
+def _late_from(times: CellTimes) -> float:
+    """Return by how much later than the median an answer of a cell is an outlier, ns."""
+    return _fence(times.due) - times.due.passed.quantile(0.5) if times.due.passed.count else 0.0
+
+
+def _later(times: CellTimes, late: float) -> int:
+    """Return how many answers of a cell are later than its median by so much, and those that timed out."""
+    if not times.due.passed.count:
+        return times.due.timed_out
+    return times.due.timed_out + _above(times.due, times.due.passed.quantile(0.5) + late)
+
+
+def _above(due: DueDurations, edge: float) -> int:
+    lowest, _, counts = bins(due.passed)
+    return int(counts[lowest > edge].sum())
 
 
 def _design(model: MatrixModel, cells: Sequence[MatrixCell], places: Sequence[str], targets: Sequence[str]) -> Floats:

@@ -108,10 +108,15 @@ def _shift(rows: Rows, row: int, left: Sequence[int], room: float) -> tuple[floa
     return (distance / error if error else math.copysign(math.inf, distance)), row, known.freedom
 
 
-def larger_shares(counts: Sequence[int], numbers: Sequence[int]) -> list[float | None]:
-    """Return for each row how probable it is that any has by chance so many more `counts` in its `numbers`."""
-    whole, total = sum(counts), sum(numbers)
-    return holm([_fisher(count, n, whole, total) if n else None for count, n in zip(counts, numbers, strict=True)])
+def larger_shares(
+    counts: Sequence[int], numbers: Sequence[int], others: Sequence[tuple[int, int]]
+) -> list[float | None]:
+    """Return for each row how probable it is that any has by chance so many more `counts` in its `numbers`.
+
+    `others` are, for each row, how many of the same kind all other rows have, and in how many.
+    """
+    rows = zip(counts, numbers, others, strict=True)
+    return holm([_fisher(count, n, count + more, n + beside) if n else None for count, n, (more, beside) in rows])
 
 
 def _fisher(count: int, n: int, whole: int, total: int) -> float:

@@ -43,6 +43,8 @@ class World:
     """Whether the record knows the distances; else each place has one of its own."""
     n: int = 120
     repeats: int = 4
+    late: int = 0
+    """Answers of each cell and repeat that the machine delays by 40 to 90 ms."""
 
     def distance(self, place: str, target: str) -> float:
         row = DISTANCES[PLACES.index(place)]
@@ -75,6 +77,7 @@ class World:
             if (place, target) == self.rare:
                 drawn[draw.random(self.n) < 0.01] += 5000
                 drawn[0] += 5000
+            drawn[1 : 1 + self.late] += draw.uniform(40, 90, self.late)
             times = Histogram()
             for each in (drawn * MS).astype(int).tolist():
                 times.record(max(1, each))
@@ -102,6 +105,14 @@ def test_a_slow_cell_and_rare_slow_answers_are_found_and_nothing_else(known: boo
             assert each.median.value == pytest.approx(world.median(each.place, each.target) * MS, rel=0.05)
             assert each.median.interval
     assert others <= SEEDS // 20, "no other cell in 19 of 20 seeds"
+
+
+def test_a_machine_that_stalls_for_a_moment_does_not_hide_rare_slow_answers() -> None:
+    """Such moments are outliers of near cells, and many more than the answers that take 5 s."""
+    for seed in range(10):
+        found = World(rare=RARE, late=3).measured(seed)
+        assert sum(each.outliers for each in found.cells) > 40
+        assert flagged(found) == {RARE: ("rare slow answers", "deviation above mean")}, seed
 
 
 @pytest.mark.long
