@@ -105,9 +105,8 @@ def _times(cases: Sequence[CaseData], limited: frozenset[str]) -> tuple[CellTime
     """Return what was measured in a cell, and how many of its repeats are left out."""
     good = [each for each in cases if each.entry.name not in limited]
     shown = good or cases
-    return CellTimes(pooled([_due(each) for each in shown]), tuple(_medians(good)), _known(shown)), len(cases) - len(
-        good
-    )
+    times = CellTimes(pooled([_due(each) for each in shown]), tuple(_medians(good)), _known(shown))
+    return times, len(cases) - len(good)
 
 
 def _due(data: CaseData) -> DueDurations:
