@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pileup.model import self_metrics
@@ -14,7 +14,7 @@ from pileup.model.not_covered import words
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
-from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
+from pileup.model.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
 from pileup.model.units import format_fraction, format_time
 from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
@@ -98,16 +98,12 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         found_limits = bottleneck.limits(data, series, found_errors)
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
-        monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
-        recording = frozenset(monitor.name for monitor in run.monitors if monitor.records)
-        seen = series + repeats.series(felt)
-        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, coverage.of(run), recording)
         ended = jobs.jobs(connection, run)
         made = (
             case_result(each, folder.output_paths(each.entry.name), folder.artefacts(each.entry.name)) for each in data
         )
         cases = jobs.with_cancelled(connection, made)
-        judged = tuple(judge.judge(criterion) for criterion in run.criteria)
+        judged = _judged(run, data, series + repeats.series(felt), connection, failures)
     equal = equivalent.equivalences(run.equivalent, cases, answers, folder.artefact)
     code = exit_code(run, cases, judged, equal)
     found = RunResults(
@@ -141,6 +137,21 @@ def _samples(folder: RunFolder, connection: DuckDBPyConnection) -> tuple[list[Me
     """Return what tests reported of their answers, and all other samples. Raises DamagedRecord."""
     folder.check_tables(connection)
     return equivalent.split(whole_series(folder.samples(connection)))
+
+
+def _judged(
+    run: Manifest,
+    data: list[CaseData],
+    series: list[MetricSeries],
+    connection: DuckDBPyConnection,
+    failures: Mapping[str, Sequence[ErrorGroup]],
+) -> tuple[CriterionResult, ...]:
+    """Return the criteria of a run with their verdicts."""
+    judge = criteria.Criteria(data, series, connection, failures)
+    judge.monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
+    judge.recording = frozenset(monitor.name for monitor in run.monitors if monitor.records)
+    judge.points, judge.covered, judge.simulated = points.points(run), coverage.of(run), run.simulated
+    return tuple(judge.judge(criterion) for criterion in run.criteria)
 
 
 def _steady(cases: Sequence[CaseData]) -> tuple[Event, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 from typing import TypedDict, Unpack
@@ -271,7 +271,9 @@ class SimulatedIteration:
         if not self.given:
             heappush(load._free, self.client)
         name, times = load._single or ITERATION, (self.intended, self.start, load._clock.now())
-        load._take(replace(self._row(self.id, name, times, outcome, details), parent=0))
+        row = self._row(self.id, name, times, outcome, details)
+        row.parent = 0
+        load._take(row)
 
     def operation(
         self,
@@ -286,7 +288,9 @@ class SimulatedIteration:
         """Note an operation of it that has ended, at `end` (now)."""
         load, text = self.load, labels_text(labels or {}, name)
         times = (start, start, load._clock.now() if end is None else end)
-        load._take(replace(self._row(load._rows.next(), name, times, outcome, details), labels=text))
+        row = self._row(load._rows.next(), name, times, outcome, details)
+        row.labels = text
+        load._take(row)
 
     def open(
         self, name: str, key: str = "", *, start: int | None = None, labels: Labels | None = None
@@ -335,4 +339,5 @@ class SimulatedOperation:
         details.setdefault("key", self.key)
         times = (self.start, self.start, max(self.start, load._clock.now() if at is None else at))
         row = self.iteration._row(self.id, self.name, times, outcome, details)
-        load._take_open(replace(row, labels=self.labels))
+        row.labels = self.labels
+        load._take_open(row)

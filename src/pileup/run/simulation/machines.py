@@ -33,21 +33,26 @@ class MachineTime:
 
 
 class Machines:
-    """The machines of a plan. One begins afresh when its settings change, as a launched server is started again."""
+    """The machines of a plan. They begin with the run, and afresh at each visit to a point but the first.
+
+    At the first one begins afresh only if its settings change: it may have something that a test of `scope: run` left.
+    """
 
     def __init__(self, plan: Plan, clock: VirtualClock) -> None:
         self._plan, self._clock = plan, clock
         self._open: dict[str, Target] = {}
         self._problems: dict[str, str] = {}
         self._texts: dict[str, dict[str, str]] = {}
+        self._visited = False
 
-    def enter(self, point: EnterPoint | None, repeat: int) -> None:
+    def enter(self, point: EnterPoint | None, turn: str) -> None:
         """Bring all targets to the settings of a point; those that it does not name have those of the suite.
 
-        Raises TargetError when a machine does not take them.
+        Random times are drawn for each `turn`, a repeat. Raises TargetError when a machine does not take the settings.
         """
         for name in used(self._plan):
-            self._set(name, point, repeat)
+            self._set(name, point, turn)
+        self._visited = point is not None
 
     def get(self, name: str) -> Target | None:
         """Return a target; None when it could not be made."""
@@ -57,15 +62,15 @@ class Machines:
         """Return why a target could not be made; empty when it could."""
         return self._problems.get(name, "")
 
-    def _set(self, name: str, point: EnterPoint | None, repeat: int) -> None:
+    def _set(self, name: str, point: EnterPoint | None, turn: str) -> None:
         launch = self._plan.suite.targets[name].launch or {}
         wanted = {**launch, **(point.settings.get(name, {}) if point else {})}
         texts = {word: text_of(value) for word, value in wanted.items()}
-        if name in self._open and self._texts[name] == texts:
+        if name in self._open and self._texts[name] == texts and not self._visited:
             return
         self._open.pop(name, None)
         self._problems.pop(name, None)
-        time = MachineTime(self._clock, case_seed(self._plan.suite.seed, f"{name}/{repeat}"))
+        time = MachineTime(self._clock, case_seed(self._plan.suite.seed, f"{name}/{turn}"))
         try:
             made = instances.make_target(self._plan, name, "").simulated(wanted, time)
             if made is None:

@@ -18,7 +18,7 @@ AT_ONCE = 10_000
 """Rows that are written together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class EndedRow:
     """An iteration (parent 0) or an operation that has ended. Times in ns since the epoch."""
 

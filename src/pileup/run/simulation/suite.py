@@ -115,7 +115,7 @@ class SuiteSimulation:
             clients.give_up(str(stuck()))
 
     async def _carry_out(self) -> None:
-        self._enter(None, 1)
+        self._enter(None, "1")
         while not isinstance(instruction := self._next(), Finish):
             await self._do(instruction)
         await self._end_tests()
@@ -128,8 +128,9 @@ class SuiteSimulation:
     async def _do(self, instruction: Instruction) -> None:
         match instruction:
             case EnterPoint(visit):
-                repeat = next(case.repeat for case in self._plan.cases if case.visit == visit)
-                if problem := self._enter(instruction, repeat):
+                case = next(case for case in self._plan.cases if case.visit == visit)
+                turn = f"{case.repeat}" if case.loop == 1 else f"{case.repeat}~{case.loop}"
+                if problem := self._enter(instruction, turn):
                     self._suite.take(VisitFailed(visit, problem))
             case BeginCase(case, _, beside=True):
                 self._tasks[case.id] = asyncio.create_task(self._carry(case))
@@ -147,10 +148,10 @@ class SuiteSimulation:
                     del self._tasks[ended.case]
                     self._suite.take(ended)
 
-    def _enter(self, point: EnterPoint | None, repeat: int) -> str:
+    def _enter(self, point: EnterPoint | None, turn: str) -> str:
         """Bring the machines to the settings of a point; return what went wrong."""
         try:
-            self._machines.enter(point, repeat)
+            self._machines.enter(point, turn)
         except PileupError as problem:
             return str(problem)
         return ""

@@ -30,6 +30,7 @@ from pileup.stats.loads.find import limited_by_generator
 from pileup.stats.monitors import MetricSeries, pooled
 from pileup.stats.verdicts import excuse, grouping, judge, parts, resolve, unrested
 from pileup.stats.verdicts.coverage import Coverage, not_stated
+from pileup.stats.verdicts.replications import over_repeats
 from pileup.stats.verdicts.resolve import to_base
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Criteria:
     """What was not there."""
     recording: frozenset[str] = frozenset()
     """Monitors of the suite that record operations."""
+    simulated: bool = False
+    """Whether repeats are independent: in virtual time."""
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -201,7 +204,11 @@ class Criteria:
 
     def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> JudgedFigure:
         def figure(cases: Sequence[CaseData]) -> Figure:
-            return resolve.of_test(check, selected, [parts.of_test(data, selected, self.rows) for data in cases])
+            found = [parts.of_test(data, selected, self.rows) for data in cases]
+            whole = resolve.of_test(check, selected, found)
+            if not self.simulated:
+                return whole
+            return over_repeats(check, whole, [resolve.of_test(check, selected, [part]) for part in found])
 
         judged = _against(check, figure(group.cases), group.name)
         if judged.verdict is Verdict.UNKNOWN and (strange := self._no_operation(selected)):

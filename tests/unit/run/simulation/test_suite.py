@@ -142,6 +142,14 @@ def test_points_of_a_scan_have_machines_of_their_settings(tmp_path: Path) -> Non
     assert by_point == {"1": {1}, "7": {7}}
 
 
+def test_a_machine_begins_afresh_at_each_visit(tmp_path: Path) -> None:
+    """In each repeat the second client gives up on a counter that is busy for 8 s more: the next repeat has another."""
+    test = "{name: t, use: ./waiting.py:Ask, timeout: 12 s, load: {clients: 2, times: 2}, fail_when: never}"
+    _, folder = simulated(tmp_path, f"repeat: 3\ntests: [{test}]")
+    ends = [[end for *_, end in times(folder, case)] for case in (1, 2, 3)]
+    assert ends == [[10, 12], [22, 24], [34, 36]]
+
+
 def test_independent_tests_may_go_on_at_a_time(tmp_path: Path) -> None:
     text = """parallel: 2
 tests:
