@@ -258,6 +258,7 @@ def finish(layers: list[dict[str, Any]], height: int, length: float | None = Non
 
 
 TIME_LABEL = (
+    "datum.value >= 3600000 ? format(datum.value / 3600000, '~g') + ' h' : "
     "datum.value >= 60000 ? format(datum.value / 60000, '~g') + ' min' : "
     "datum.value >= 1000 ? format(datum.value / 1000, '~g') + ' s' : "
     "datum.value >= 1 ? format(datum.value, '~g') + ' ms' : "
@@ -265,10 +266,27 @@ TIME_LABEL = (
 )
 
 
+def span_axis(longest: float, **more: Any) -> alt.Axis:
+    """Return the linear axis of durations from zero to the longest, ms: whole seconds, minutes or hours."""
+    steps = (*STEPS, *(hours * 3_600_000 for hours in HOURS))
+    step = next((each for each in steps if longest <= 7 * each), steps[-1] * max(1, round(longest / steps[-1] / 7)))
+    ticks: Any = [number * step for number in range(int(longest // step) + 1)] if longest >= 1 else alt.Undefined
+    return alt.Axis(title=None, labelExpr=f"datum.value === 0 ? '0' : {TIME_LABEL}", values=ticks, **more)
+
+
+MINUTES = 5 * 60_000
+LONG = (
+    *(n * 10.0**p for p in range(-3, 4) for n in (1, 3)),
+    *(1000.0 * s for s in (10, 30, 60, 180, 600, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)),
+)
+"""Ticks of logarithmic axes that go beyond MINUTES, ms."""
+
+
 def log_time(values: list[float], most: int = 7) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) for durations from the least to the largest of `values`, all above zero."""
     low, high = min(values) / 1.15, max(values) * 1.15
-    ticks = log_ticks(low, high, most)
+    ticks = log_ticks(low, high, most) if high < MINUTES else [each for each in LONG if low <= each <= high]
+    ticks = ticks[:: max(1, -(-len(ticks) // most))]
     if len(ticks) < 2:
         ticks = linear_ticks(low, high, 4) or [low]
     axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=6)

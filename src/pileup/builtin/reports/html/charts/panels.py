@@ -25,6 +25,8 @@ from pileup.plugin.results import Breakdown, LabelFigure, LabelLine, RunResults
 
 GROUPS = 4
 """Operations by a label that are drawn, at most: the first."""
+SHORTEST = 8
+"""A case that took less than this part of the run has no room on its axis."""
 LEAST = 3
 """Intervals that a value needs to be drawn."""
 HEIGHT = 60
@@ -35,6 +37,7 @@ def groups(results: RunResults, axis: Clock) -> Iterator[Group]:
     found = [
         (labelled.title(case, each, by), chosen)
         for case in tables.drawn(results)
+        if axis.ms(case.ended or axis.begin) - axis.ms(case.started or axis.begin) >= axis.window / SHORTEST
         for each in case.operations
         for by in each.breakdowns
         if len(chosen := _worth(by)) > 1

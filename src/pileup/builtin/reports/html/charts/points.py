@@ -23,7 +23,7 @@ INSTEAD = {"p50": "mean"}
 TESTS = 8
 """Tests with charts, at most."""
 HEIGHT = 190
-TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+TIME_UNITS = ((3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 LINES = 12
 """Lines in one chart, at most: those of the first values."""
 

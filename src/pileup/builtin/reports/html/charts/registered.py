@@ -17,7 +17,10 @@ LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
 
 
 class Points(Chart):
-    """Metrics over the points of a scan, with a line for each value of the other axes; two axes as a heat map, too."""
+    """Metrics over the points of a scan, with a line for each value of the other axes; two axes as a heat map, too.
+
+    Of few points also what was under way since each load began, and how long things took, beside each other.
+    """
 
     name = "points"
     section = "points"
@@ -25,9 +28,10 @@ class Points(Chart):
 
     def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
         """Yield a group for each test."""
-        from pileup.builtin.reports.html.charts import points
+        from pileup.builtin.reports.html.charts import beside, points
 
         yield from points.groups(results, axis)
+        yield from beside.groups(results)
 
 
 class Cases(Chart):
