@@ -20,6 +20,7 @@ ENDS = {
 LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens"), ("--set", "length=2 s"))
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
+    "cache-strategies",
     "catalogue",
     "catalogue-ways",
     "cream-acceptance",

@@ -47,11 +47,13 @@ def test_what_is_real_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_study_shows_both_directions_of_its_trade_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suite", ["samgrid-tuning", "cache-strategies"])
+def test_a_study_shows_all_that_it_says(suite: str, tmp_path: Path) -> None:
+    """Every criterion is met by its whole interval: of the tuning study with 3 of its 4 repeats."""
     began = time.monotonic()
-    done = pileup("simulate", "suite:samgrid-tuning", "--json", cwd=tmp_path, timeout=280)
+    done = pileup("simulate", f"suite:{suite}", "--set", "repeat=3", "--json", cwd=tmp_path, timeout=280)
     took = time.monotonic() - began
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
-    assert {each["verdict"] for each in told["criteria"]} <= {"met", "met, not shown"}, told["criteria"]
+    assert {each["verdict"] for each in told["criteria"]} == {"met"}, told["criteria"]
     assert took < 280, "under 60 s on a machine that is not shared"

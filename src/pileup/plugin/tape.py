@@ -21,6 +21,12 @@ class Stage(StrEnum):
     """Its transfer has begun."""
     REQUEUED = "requeued"
     """Its drive went down; it waits in the library again."""
+    SHARED = "shared"
+    """The cache does not have it, but somebody's request for it is under way: this one waits for that."""
+    FOUND = "found"
+    """The cache has it; a copy begins."""
+    CACHED = "cached"
+    """It has come from tape to the cache; a copy begins."""
     DELIVERED = "delivered"
     """The file is there. Nothing comes after it."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 from pileup._core._native import TapeLibrary
+from pileup.builtin.tape.cache import Cache, Link
 from pileup.builtin.tape.settings import TapeSettings
 from pileup.plugin import Failed, VirtualTime
 from pileup.plugin.tape import Stage, Step, TapeTarget
@@ -26,7 +28,7 @@ PROBLEMS = {
 
 
 class SimulatedTape(TapeTarget):
-    """A library and its stagers, moved by the clock of a simulation."""
+    """A library, its stagers and the caches before them, moved by the clock of a simulation."""
 
     def __init__(self, settings: TapeSettings, time: VirtualTime) -> None:
         super().__init__()
@@ -35,6 +37,11 @@ class SimulatedTape(TapeTarget):
         rules = settings.rules(_number(f"{settings.seed} {time.seed}") >> 1)
         self._library = TapeLibrary(rules, settings.nodes, settings.max_transfers, time.now())
         self._waiting: dict[int, asyncio.Queue[Step | Failed]] = {}
+        caches = {"none": 0, "central": 1, "node": settings.nodes}[settings.cache]
+        self._caches = [Cache(settings.cache_size, settings.warm) for _ in range(caches)]
+        self._link = Link(settings.cache_speed if settings.cache == "central" else None)
+        self._fetched: dict[tuple[int, str], asyncio.Event] = {}
+        """Files that are on their way from tape to a cache, each with who waits for that."""
         self._planned: int | None = None
         """When the library goes on, as the clock knows."""
         self._plan()
@@ -44,8 +51,52 @@ class SimulatedTape(TapeTarget):
         """Worker nodes, each with a stager of its own."""
         return self._nodes
 
-    async def recall(self, node: int, path: str, size: int) -> AsyncIterator[Step]:
-        """Ask the stager of a node for a file; the files of a folder lie on one cartridge."""
+    def recall(self, node: int, path: str, size: int) -> AsyncIterator[Step]:
+        """Ask for a file at a node; the files of a folder lie on one cartridge."""
+        return (self._cached if self._caches else self._from_tape)(node, path, size)
+
+    async def _cached(self, node: int, path: str, size: int) -> AsyncIterator[Step]:
+        """Ask a cache first."""
+        place = node % len(self._caches)
+        cache = self._caches[place]
+        yield Step(Stage.ASKED, self._time.now())
+        found = cache.has(path, size)
+        while not found and (under_way := self._fetched.get((place, path))):
+            yield Step(Stage.SHARED, self._time.now())
+            await under_way.wait()
+            found = cache.has(path, size)
+        if found:
+            yield Step(Stage.FOUND, self._time.now())
+        else:
+            async with aclosing(self._to_cache(place, node, path, size)) as steps:
+                async for step in steps:
+                    yield step
+        await self._until(self._link.copy(self._time.now(), size))
+        yield Step(Stage.DELIVERED, self._time.now())
+
+    async def _to_cache(self, place: int, node: int, path: str, size: int) -> AsyncGenerator[Step]:
+        """Fetch a file from tape for a cache; who asks for it meanwhile waits for that, and asks again if it fails."""
+        over = self._fetched[place, path] = asyncio.Event()
+        try:
+            async with aclosing(self._from_tape(node, path, size)) as steps:
+                async for step in steps:
+                    if step.stage is Stage.DELIVERED:
+                        self._caches[place].add(path, size)
+                        yield step._replace(stage=Stage.CACHED)
+                    elif step.stage is not Stage.ASKED:
+                        yield step
+        finally:
+            del self._fetched[place, path]
+            over.set()
+
+    async def _until(self, time: int) -> None:
+        if time > self._time.now():
+            there = asyncio.Event()
+            self._time.at(time, there.set)
+            await there.wait()
+
+    async def _from_tape(self, node: int, path: str, size: int) -> AsyncGenerator[Step]:
+        """Ask the stager of a node."""
         asked = self._time.now()
         number = self._library.submit(asked, node, _number(path.rpartition("/")[0]), size)
         steps = self._waiting[number] = asyncio.Queue()

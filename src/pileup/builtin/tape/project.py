@@ -4,12 +4,57 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pileup.plugin import Count, Failed, Op, Outcome, Size, Test, TimeLaw, option
-from pileup.plugin.tape import Stage
+from pileup.plugin import Count, Failed, Ledger, Op, Outcome, Size, Test, TimeLaw, option
+from pileup.plugin.tape import Stage, Step
 from pileup.plugin.units import counted
 
 if TYPE_CHECKING:
     import asyncio
+
+
+class StagedFile:
+    """A file on its way: each part of it is recorded when that has ended."""
+
+    def __init__(self, op: Op, ledger: Ledger, key: str, size: int) -> None:
+        self.key = key
+        self._op, self._ledger, self._size = op, ledger, size
+        self._at: dict[Stage, int] = {}
+
+    def take(self, step: Step, node: int) -> None:
+        """Note that it has come to a stage."""
+        at, op = self._at, self._op
+        match step.stage:
+            case Stage.HANDED:
+                labels = {"node": f"n{node}"}
+                op.record("stager_queue", self.key, start=at[Stage.ASKED], end=step.time, labels=labels)
+                op.begin("tape_queue", self.key, step.time)
+            case Stage.BEGUN:
+                self._ledger.end("tape_queue", self.key, end=step.time)
+            case Stage.REQUEUED:
+                self._ledger.end("tape_queue", self.key, end=step.time)  # where its transfer had not begun
+                op.begin("tape_queue", self.key, step.time)
+            case Stage.CACHED:
+                self._came(step)
+            case Stage.DELIVERED if Stage.CACHED in at or Stage.FOUND in at:
+                self._copied(step)
+            case Stage.DELIVERED:
+                self._came(step)
+        at[step.stage] = step.time
+
+    def _came(self, step: Step) -> None:
+        """It has come from tape."""
+        at, drive = self._at, {"drive": step.drive}
+        self._op.record("queue_wait", self.key, start=at[Stage.HANDED], end=at[Stage.BEGUN], labels=drive)
+        begun = at[Stage.BEGUN]
+        self._op.record("transfer", self.key, start=begun, end=step.time, bytes=self._size, labels=drive)
+
+    def _copied(self, step: Step) -> None:
+        """It has come from a cache."""
+        at = self._at
+        how = "miss" if Stage.CACHED in at else "shared" if Stage.SHARED in at else "hit"
+        moved = 0 if how == "miss" else self._size  # each file counts once: a miss where it came from tape
+        self._op.record(how, self.key, start=at[Stage.ASKED], end=step.time, bytes=moved)
+        self._op.record("copy", self.key, start=at.get(Stage.CACHED, at.get(Stage.FOUND, 0)), end=step.time)
 
 
 class TapeProject(Test):
@@ -25,6 +70,10 @@ class TapeProject(Test):
     is the time that it works. A request in the library is also a detached operation `tape_queue` until its transfer
     begins, so that the length of that queue is recorded. A file that does not come fails, and the project with it, when
     it has done the others.
+
+    With a cache, the time from the request until the file is there is also a `hit`, a `miss`, or `shared`: it waited
+    for what another project had asked for. `copy` is the time from when the cache has it. The bytes of a file are those
+    of its `transfer`, `hit` or `shared`.
     """
 
     name = "tape.project"
@@ -36,6 +85,8 @@ class TapeProject(Test):
     ahead: Count = option(1, ge=1, le=100_000, help="files asked for and not yet opened, at most")
     open: Literal["arrival", "order"] = option("arrival", help="open files as they arrive, or in the order of asking")
     together: Count = option(1, ge=1, le=100_000, help="files of a project that lie in one folder, on one cartridge")
+
+    sets: Count = option(0, le=10**6, help="different sets of files, which projects take in turn; 0: each has its own")
 
     async def run(self, op: Op) -> None:
         """Process the files of one project."""
@@ -78,45 +129,29 @@ class TapeProject(Test):
         return turn, early.pop(turn)
 
     async def _fetch(self, op: Op, number: int, here: asyncio.Queue[tuple[int, str]]) -> None:
-        path = f"/project-{op.number}/{number // self.together}/{number}"
-        problem = ""
+        owner = op.number % self.sets if self.sets else op.number
+        path = f"/project-{owner}/{number // self.together}/{number}"
+        key, problem = f"{path}@{op.number}" if self.sets else path, ""
         try:
-            with op("file", path) as file:
+            with op("file", key) as file:
                 file.calls = 1
-                await self._recall(op, path)
+                await self._recall(op, path, StagedFile(op, self.ledger, key, self.size))
         except Failed as failure:
             problem = str(failure)
         here.put_nowait((number, problem))
 
-    async def _recall(self, op: Op, path: str) -> None:
+    async def _recall(self, op: Op, path: str, file: StagedFile) -> None:
         """Ask for a file, and record each part of the way until it is there."""
         node = op.client % self.target.nodes
-        asked = handed = begun = 0
         try:
             async for step in self.target.recall(node, path, self.size):
-                match step.stage:
-                    case Stage.ASKED:
-                        asked = step.time
-                    case Stage.HANDED:
-                        handed = step.time
-                        op.record("stager_queue", path, start=asked, end=handed, labels={"node": f"n{node}"})
-                        op.begin("tape_queue", path, handed)
-                    case Stage.BEGUN:
-                        begun = step.time
-                        self.ledger.end("tape_queue", path, end=begun)
-                    case Stage.REQUEUED:
-                        self.ledger.end("tape_queue", path, end=step.time)  # where its transfer had not begun
-                        op.begin("tape_queue", path, step.time)
-                    case Stage.DELIVERED:
-                        drive = {"drive": step.drive}
-                        op.record("queue_wait", path, start=handed, end=begun, labels=drive)
-                        op.record("transfer", path, start=begun, end=step.time, bytes=self.size, labels=drive)
+                file.take(step, node)
         except Failed as failure:
-            self.ledger.end("tape_queue", path, Outcome.FAILED, error=str(failure))
+            self.ledger.end("tape_queue", file.key, Outcome.FAILED, error=str(failure))
             raise
         finally:
-            self.ledger.end("tape_queue", path, Outcome.UNFINISHED)  # where it was given up
+            self.ledger.end("tape_queue", file.key, Outcome.UNFINISHED)  # where it was given up
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
-        """Five operations a file, one that is detached, and its bytes."""
-        return iterations * self.files * 6, iterations * self.files * self.size
+        """Eight operations a file, one that is detached, and its bytes."""
+        return iterations * self.files * 9, iterations * self.files * self.size

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from pileup.plugin import Bandwidth, Count, Duration, Fraction, Part, TimeLaw
+from pileup.plugin import Bandwidth, Count, Duration, Fraction, Part, Size, TimeLaw
 from pileup.plugin.units import counted
 
 LAW: TypeAdapter[TimeLaw] = TypeAdapter(TimeLaw)
@@ -49,6 +49,16 @@ class TapeSettings(Part):
     lost: Fraction = Field(0.0, le=1, description="share of the requests that the library forgets")
     silent: tuple[Count, ...] = Field((), description="numbers of requests, from 0, that are kept and never served")
     down: tuple[DriveDown, ...] = Field((), description="when drives are down")
+    cache: Literal["none", "central", "node"] = Field(
+        "none", description="where files from tape are kept: in one cache for all nodes, or in one of each node"
+    )
+    cache_size: Size = Field(10**12, gt=0, description="of the central cache, or of each node's; oldest use goes first")
+    cache_speed: Bandwidth = Field(
+        1_000_000_000, gt=0, description="of the link from the central cache to all nodes: one file after another"
+    )
+    warm: Fraction = Field(
+        0.0, le=1, description="share of each cache that is full at the start, of files that will be asked for"
+    )
     seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
 
     @model_validator(mode="after")

@@ -222,5 +222,79 @@ def test_a_file_that_does_not_come_fails_its_project_when_the_others_are_done(tm
     assert file.counts.failed + file.counts.passed == 18
 
 
+def test_a_file_that_several_ask_a_central_cache_for_is_fetched_once() -> None:
+    settings = {"cache": "central", "cache_speed": "1 MB/s", "nodes": 3}
+    first, second, third = steps(settings, *[(node, "/a/1", 4_000_000) for node in range(3)])
+    # 12 s until it is read, 4 s from tape, and three copies of 4 s one after another
+    assert first == [("asked", 0), ("handed over", 0), ("begun", 12), ("cached", 16), ("delivered", 20)]
+    assert second == [("asked", 0), ("shared", 0), ("found", 16), ("delivered", 24)]
+    assert third == [("asked", 0), ("shared", 0), ("found", 16), ("delivered", 28)]
+
+
+def test_caches_of_nodes_fetch_a_file_as_often_as_nodes_ask() -> None:
+    found = steps({"cache": "node", "nodes": 2}, *[(node, "/a/1", 4_000_000) for node in (0, 1, 1)])
+    assert [each[-1] for each in found] == [("delivered", 16), ("delivered", 22), ("delivered", 22)]
+    assert [[stage for stage, _ in each][1] for each in found] == ["handed over", "handed over", "shared"]
+
+
+def test_what_a_warm_cache_has_waits_for_nobody() -> None:
+    (found,) = steps({"cache": "node", "warm": "100 %"}, (0, "/a/1", 4_000_000))
+    assert found == [("asked", 0), ("found", 0), ("delivered", 0)]
+
+
+def test_who_waits_for_a_fetch_that_fails_asks_again() -> None:
+    first, second = steps({"cache": "central", "unreadable": [0]}, (0, "/a/1", 1), (0, "/a/1", 1))
+    assert first[1:] == [("handed over", 0), ("its cartridge cannot be read", 12)]
+    assert second[1:] == [("shared", 0), ("handed over", 12), ("its cartridge cannot be read", 14)]
+
+
+def test_who_waits_for_a_fetch_goes_away_alone() -> None:
+    clock = VirtualClock(BEGAN)
+    loop = VirtualLoop(clock)
+
+    async def main() -> list[str]:
+        tape = SimulatedTape(TapeSettings.model_validate({**QUICK, "cache": "central"}), MachineTime(clock, 7))
+
+        async def one() -> list[str]:
+            return [str(step.stage) async for step in tape.recall(0, "/a/1", 1_000_000)]
+
+        tasks = [asyncio.create_task(one()) for _ in range(3)]
+        await asyncio.sleep(1)
+        tasks[1].cancel()
+        await asyncio.sleep(1)
+        tasks[0].cancel()  # the one that fetches: the third one goes on in its place
+        assert await tasks[2] == ["asked", "shared", "handed over", "begun", "cached", "delivered"]
+        return [str(tape._library.queues)]
+
+    assert loop.run_until_complete(main()) == ["(0, 0, 0)"]
+    loop.close()
+
+
+@pytest.mark.parametrize(
+    ("cache", "warm", "ways"),
+    [
+        ("central", "0 %", {"shared": 9, "miss": 3}),
+        ("node", "0 %", {"miss": 12}),
+        ("central", "100 %", {"hit": 12}),
+        ("node", "100 %", {"hit": 12}),
+    ],
+)
+def test_hits_and_misses_are_operations(tmp_path: Path, cache: str, warm: str, ways: dict[str, int]) -> None:
+    launch = {"cache": cache, "warm": warm, "nodes": 4}
+    options = "{files: 3, size: 1 MB, work: 1 s, ahead: 3, sets: 1}"
+    simulation = suite(tmp_path, launch, options, "{clients: 4, times: 4}")
+    results = simulation.run()
+    found = sums(RunFolder.open(simulation.folder.path))
+    assert {name: found[name][0] for name in ("hit", "shared", "miss") if name in found} == ways
+    misses = ways.get("miss", 0)
+    assert [found.get(name, (0, 0))[0] for name in ("stager_queue", "queue_wait", "tape_queue")] == [misses] * 3
+    assert sum(found[name][1] for name in ways) == found["file"][1]
+    iterations = results.cases[0].iterations
+    assert iterations is not None
+    assert iterations.throughput.value == pytest.approx((iterations.rate.value or 0) * 3_000_000)
+    if (cache, warm) == ("node", "100 %"):
+        assert found["idle"] == (12, 0)
+
+
 def test_steps_are_plain() -> None:
     assert Step(Stage.ASKED, 5) == (Stage.ASKED, 5, "")
