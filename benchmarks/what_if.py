@@ -41,7 +41,9 @@ def main() -> None:
         text = EXAMPLE.read_text()
         suite.write_text(text.replace("[1, 2, 3, 5, 10, 20]", "[1, 3, 5, 10]").partition("\ncriteria:")[0] + "\n")
         for seed in range(1, seeds + 1):
-            run = pileup("simulate", str(suite), "--set", f"seed={seed}", "--out", folder).splitlines()[-1]
+            run = pileup(
+                "simulate", str(suite), "--set", f"seed={seed}", "--set", "repeat=1", "--out", folder
+            ).splitlines()[-1]
             truth = {int(each.point["tape.max_transfers"]): each for each in histories(RunFolder.open(Path(run)))}
             told = json.loads(pileup("model", run, *(f"--limit={limit}" for limit in PREDICTED), "--json"))
             for prediction in told["predictions"]:

@@ -103,7 +103,10 @@ class History:
 
 
 def histories(folder: RunFolder) -> Iterator[History]:
-    """Yield the staging of each case that has all of it; rows of other phases than the measured one are left out."""
+    """Yield the staging of each case that has all of it; rows of other phases than the measured one are left out.
+
+    Of several repeats the first is taken: the model is checked at each, and more of them would show it little more.
+    """
     run = folder.manifest()
     with folder.operations().connect() as connection:
         rows = connection.execute(
@@ -114,7 +117,7 @@ def histories(folder: RunFolder) -> Iterator[History]:
     cases: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         cases[row[0]].append(row[1:])
-    for case in run.cases:
+    for case in (each for each in run.cases if each.repeat == each.loop == 1):
         found = _history(case.name, case.point, cases.get(case.id, []))
         if found is not None:
             yield found
