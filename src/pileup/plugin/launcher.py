@@ -80,6 +80,10 @@ class Daemon:
     """Names of ports whose listening sockets on 127.0.0.1 it gets from descriptor 3 on (LISTEN_FDS, as systemd does).
     Its port then accepts from the first moment, so `ready` should be a Line or an Answer.
     """
+    as_pileup: bool = False
+    """Whether the user of pileup runs it, not that of the launcher: for programs of pileup, which another user may
+    not be able to read.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,8 @@ class Server:
         self._running: list[Process] = []
         self._lock = threading.RLock()
         self._short: int | None = None
+        self._held: dict[str, socket.socket] = {}
+        """Listening sockets of processes that are still to be started: among many, a port is free for minutes."""
         self.disk: Path | None = None
         """Where its small disk is mounted, if it has one."""
         self._size = disk
@@ -124,6 +126,7 @@ class Server:
         with self._lock:
             for each in reversed(self.chosen(process)):
                 self._end(each, each.signal)
+                self._hold(each.daemon)
             self._launcher = launcher or self._launcher
             self._start(again=True, only=process)
             return self.url
@@ -185,13 +188,19 @@ class Server:
         self.filling.starts += 1
         self._mount_disk()
         self.logs.mkdir(parents=True, exist_ok=True)
-        if not only:
-            self.filling.write(self._launcher.files)
-        for each in self._steps(again, only):
-            if isinstance(each, Task):
-                self._do(each)
-            else:
-                self.url = self._start_one(each) or self.url
+        steps = list(self._steps(again, only))
+        try:
+            for each in steps:
+                self._hold(each)
+            if not only:
+                self.filling.write(self._launcher.files)
+            for each in steps:
+                if isinstance(each, Task):
+                    self._do(each)
+                else:
+                    self.url = self._start_one(each) or self.url
+        finally:
+            self._let_go()
         self.url = self.filling.fill(self._launcher.url) or self.url
         self.credentials = self.filling.environment(self._launcher.credentials)
         if not self.url:
@@ -269,7 +278,7 @@ class Server:
             popen = self._open(daemon, words, path)
         except (OSError, ValueError, KeyError) as problem:
             self._close("server", "failed", intent, problem=str(problem))
-            user = self.filling.user
+            user = self._user_of(daemon)
             hint = f"it is run as user {user}, who must be able to reach it" if user else ""
             raise TargetError(
                 f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here", hint
@@ -282,10 +291,10 @@ class Server:
         return await_ready(self.name, daemon, self.filling, log, popen.poll)
 
     def _open(self, daemon: Daemon, words: list[str], log: Path) -> subprocess.Popen[bytes]:
-        user = self.filling.user
+        user = self._user_of(daemon)
         with ExitStack() as stack:
             output = stack.enter_context(log.open("ab"))
-            listening = [stack.enter_context(self._listen(port)) for port in daemon.listen]
+            listening = [stack.enter_context(self._take(port)) for port in daemon.listen]
             numbers = [each.fileno() for each in listening]
             who = commands.RunAs.of(user)
             if numbers:
@@ -305,6 +314,25 @@ class Server:
                 group=who.group,
                 extra_groups=who.groups,
             )
+
+    def _user_of(self, daemon: Daemon) -> str:
+        """Return as whom a process is run; empty: as pileup itself."""
+        return "" if daemon.as_pileup else self.filling.user
+
+    def _hold(self, each: Daemon | Task) -> None:
+        """Keep the ports that a process gets already listening; its start reports one that is taken."""
+        for port in each.listen if isinstance(each, Daemon) else ():
+            if port not in self._held:
+                with suppress(OSError):
+                    self._held[port] = self._listen(port)
+
+    def _let_go(self) -> None:
+        """Close what nobody has got."""
+        while self._held:
+            self._held.popitem()[1].close()
+
+    def _take(self, port: str) -> socket.socket:
+        return self._held.pop(port, None) or self._listen(port)
 
     def _listen(self, port: str) -> socket.socket:
         return socket.create_server(("127.0.0.1", self.filling.port(port)), backlog=BACKLOG)

@@ -320,6 +320,34 @@ def test_without_a_run_nothing_is_noted(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "se.logs").iterdir()) == ["server.log"]
 
 
+def test_the_port_of_a_later_process_is_taken_from_the_beginning(supervisor: Supervisor, tmp_path: Path) -> None:
+    knock = """
+import socket, sys, time
+socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+print("ready at x", flush=True)
+time.sleep(60)
+"""
+    accept = (
+        "import socket; socket.socket(fileno=3).accept(); print('ready at y', flush=True); import time; time.sleep(60)"
+    )
+    first = Daemon((*python(knock), "{port:late}"), Line(URL), name="first")
+    second = Daemon(python(accept), Line(URL), name="second", listen=("late",))
+    assert supervisor.launch("se", Launcher((first, second)), tmp_path / "se") == "y"
+    assert supervisor.restart("se") == "y"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a server as another user")
+def test_one_process_may_be_run_as_pileup_itself(supervisor: Supervisor, tmp_path: Path) -> None:
+    shell = ("/bin/sh", "-c", "echo ready at $(id -u); exec sleep 60")
+    processes = (Daemon(shell, Line(URL), name="theirs"), Daemon(shell, Line(URL), name="ours", as_pileup=True))
+    with tempfile.TemporaryDirectory() as base:
+        Path(base).chmod(0o755)
+        assert supervisor.launch("se", Launcher(processes, user="nobody"), Path(base) / "se") == "0"
+        log = Path(base) / "se.logs" / "theirs.log"
+        assert log.read_text() == f"ready at {pwd.getpwnam('nobody').pw_uid}\n"
+        supervisor.end_all()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a server as another user")
 def test_a_server_of_another_user_owns_its_folders(supervisor: Supervisor, tmp_path: Path) -> None:
     shell = ("/bin/sh", "-c", "touch mine; echo ready at $(id -u); exec sleep 60")
