@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "practice/batch.py": ("pileup.model.practice", "the same"),
     "practice/issuer.py": ("pileup.model.practice", "the same"),
     "credentials/server_certificates.py": ("pileup._core._native", "the engine makes certificates of launched servers"),
+    "stager/names.py": ("pileup._core._native", "files of the practice tape library lie where the engine has drawn it"),
     "tape/machine.py": ("pileup._core._native", "the practice tape library is one of the engine's own"),
     "xrootd/session.py": ("pileup._core", "the engine speaks root:// for looks and clean-up, too"),
 }

@@ -1,0 +1,1 @@
+"""Worker nodes with a stager each, XRootD with frm_xfrd, over one practice tape library."""

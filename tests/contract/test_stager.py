@@ -1,0 +1,118 @@
+"""Real stagers, XRootD with frm_xfrd: what pileup measures is what the log of their library says."""
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pileup.plugin.tape import Stage
+from tests.servers.stager import Fate, Stagers, stagers
+
+MS = 10**6
+TYPICAL = 50 * MS
+"""Most by which a time may differ from the library's, half of the requests: a process is started, or woken up."""
+MOST = 1000 * MS
+"""The same, each request: frm_xfrd looks into its queue once a second (frm.xfr.qcheck) where a message was lost."""
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stagers]:
+    """Two nodes; cartridge 10 cannot be read."""
+    with stagers(tmp_path_factory.mktemp("stagers"), unreadable=[10]) as running:
+        yield running
+
+
+def path_of(fate: Fate, nodes: Stagers) -> str:
+    """Return the name of the file in the library, by the start of its copy command."""
+    handed = fate.at(Stage.HANDED)
+    (path,) = [each.path for each in nodes.transfers() if each.event == "started" and each.time == handed]
+    return path
+
+
+def test_the_waits_are_those_of_the_librarys_log(nodes: Stagers) -> None:
+    asked = [(number % 2, f"/{'ab'[number // 6]}/{number}") for number in range(12)]
+    fates = nodes.recall_all(*asked)
+    assert [fate.problem for fate in fates] == [""] * 12
+    stages = [Stage.ASKED, Stage.HANDED, Stage.BEGUN, Stage.DELIVERED]
+    assert all([step.stage for step in fate.steps] == stages for fate in fates)
+    assert {fate.steps[-1].drive for fate in fates} == {"d0"}
+    truth = {(each.path, each.event): each.time for each in nodes.events()}
+    meanings = {Stage.HANDED: "queued", Stage.BEGUN: "begun", Stage.DELIVERED: "delivered"}
+    for stage, event in meanings.items():
+        off = [abs(fate.at(stage) - truth[path_of(fate, nodes), event]) for fate in fates]
+        assert statistics.median(off) < TYPICAL and max(off) < MOST, (stage, sorted(off))
+
+
+def test_no_stager_hands_over_more_than_its_limit(nodes: Stagers) -> None:
+    begun = time.time_ns()
+    nodes.recall_all(*((0, f"/c/{number}") for number in range(7)))
+    most = 0
+    under_way: set[str] = set()
+    for each in nodes.transfers():
+        if each.time >= begun:
+            (under_way.add if each.event == "started" else under_way.discard)(each.path)
+            most = max(most, len(under_way))
+    assert most == 2
+
+
+def test_files_of_a_folder_lie_on_one_cartridge(nodes: Stagers) -> None:
+    fates = nodes.recall_all(
+        *((0, f"/d/{number}") for number in range(3)), *((1, f"/e{number}/x") for number in range(5))
+    )
+    found = defaultdict(set)
+    where = {each.path: each.cartridge for each in nodes.events() if each.event == "delivered"}
+    for number, fate in enumerate(fates):
+        if not fate.problem:
+            found[number < 3].add(where[path_of(fate, nodes)])
+    assert len(found[True]) == 1 and len(found[False]) > 1
+
+
+def test_a_bad_cartridge_fails_its_files_and_no_others(nodes: Stagers) -> None:
+    fates = nodes.recall_all(*((0, f"/f{number}/x") for number in range(9)))
+    bad = [fate for fate in fates if fate.problem]
+    where = {each.path: each.cartridge for each in nodes.events() if each.event == "assigned"}
+    assert [fate for fate in fates if where[path_of(fate, nodes)] == "10"] == bad
+    assert 0 < len(bad) < 9 and {fate.problem for fate in bad} == {"its cartridge cannot be read"}
+
+
+def killed(nodes: Stagers, process: str, node: int) -> list[Fate]:
+    """Ask a node for files; one of its processes is killed while it copies two of them, and started again."""
+    library, begin = nodes.process("library"), time.time_ns()
+    nodes.supervisor.pause(library)  # so that it copies for as long as this takes
+
+    def strike() -> None:
+        until(lambda: sum(each.time > begin for each in nodes.transfers()) == 2)
+        nodes.supervisor.kill(nodes.process(process))
+        nodes.supervisor.go_on(library)
+        nodes.supervisor.restart(nodes.process(process))
+
+    with ThreadPoolExecutor(1) as pool:
+        struck = pool.submit(strike)
+        fates = nodes.recall_all(*((node, f"/{process}/{number}") for number in range(4)))
+        struck.result()
+    return fates
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that must come."""
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_killed_stager_goes_on_where_it_was(nodes: Stagers) -> None:
+    """Its queue survives it; what it was copying is copied again, and nobody has to do anything."""
+    fates = killed(nodes, "frm-0", 0)
+    assert [fate.problem for fate in fates] == [""] * 4
+    stages = [[step.stage for step in fate.steps] for fate in fates]
+    assert sum(Stage.REQUEUED in each for each in stages) == 2, "those that it was copying"
+    assert all(each.count(Stage.HANDED) == 1 for each in stages)
+
+
+def test_a_file_is_asked_for_again_when_its_node_has_ended(nodes: Stagers) -> None:
+    fates = killed(nodes, "xrootd-1", 1)
+    assert [fate.problem for fate in fates] == [""] * 4
