@@ -35,6 +35,7 @@ ELSEWHERE = {
     "matrix",
     "purge",
     "samgrid-tuning",
+    "stager-tuning",
     "tuning",
     "weak-scaling",
 } | STORAGE
