@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--to",
     "form",
     metavar="NAME",
-    help="Format of the tables: csv, parquet, json, hgrm or another of `pileup list exporters`.",
+    help="Format of the tables: csv, parquet, json, root, hgrm or another of `pileup list exporters`.",
 )
 @click.option("--charts", type=OneOf(["svg", "png"]), help="Write each chart of the report as a picture.")
 @click.option(
