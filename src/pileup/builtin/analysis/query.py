@@ -1,0 +1,135 @@
+"""Query a data set, and hold the histograms against its truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Any, Literal
+
+from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, check_file, load
+from pileup.builtin.analysis.functions import Function, add, load_function, returned
+from pileup.builtin.analysis.histograms import added, difference, empty, fill, masked
+from pileup.builtin.analysis.models import MODELS, Model
+from pileup.builtin.analysis.packages import require
+from pileup.builtin.analysis.reading import Opened, lack_of, opened, packets, url_of
+from pileup.builtin.analysis.writing import expected_of
+from pileup.plugin import Failed, Fraction, Op, Test, option
+
+require("uproot", "awkward", "hist")
+
+
+class AnalysisQuery(Test):
+    """Read a data set of `analysis.generate` with uproot, fill histograms, and compare them with the truth.
+
+    One iteration is one query over all files of the set: an operation `open` for each file, and a `packet` for each
+    cluster of events, with the bytes and requests that uproot asked for. Every bin of every histogram must be that of
+    the truth; if one differs the iteration fails and names it.
+
+    | query | reads |
+    |---|---|
+    | `noproc` | no events: only opens the files |
+    | `procopt` | about 20 % of each event |
+    | `proc` | everything |
+
+    `branches: 2 %` reads that part of the columns instead, evenly spread; `events: 100` only the first 100 events of
+    each file, whose truth is drawn again from the seed. `function: ./mine.py:masses` calls your own function with the
+    events of each packet, a record of awkward arrays with the columns of the query; it returns a `hist.Hist`, or a
+    mapping of names to some. Those with the name of a histogram of the truth are compared with it.
+
+    The data set is checked before the first query: every file must be there with its size and sha256. Reading all
+    of a file puts it into the page cache; `check_files: size` does without. The target says by which way files are
+    read: a disk, root:// or https. Needs `pip install 'pileup[analysis]'`.
+    """
+
+    name = "analysis.query"
+    needs = "files"
+
+    query: Literal["noproc", "proc", "procopt"] = option("procopt", help="what is read")
+    folder: str = option("", help="folder of the data set below the url of the target; when empty, the run's own")
+    branches: Fraction | None = option(None, gt=0, le=1, help="part of the columns to read instead, e.g. `2 %`")
+    events: int | None = option(None, ge=1, help="events of each file to read; all, if it is not given")
+    function: str = option("", help="function to call with the events of each packet: ./file.py:function")
+    check_files: Literal["content", "size"] = option("content", help="what is checked before the first query")
+
+    def check(self) -> None:
+        """Refuse options that contradict each other; load the function."""
+        if self.query == "noproc" and (self.branches or self.events or self.function):
+            raise ValueError("noproc reads no events; expected it without branches, events and function")
+        self._function: Function | None = None
+        if self.function:
+            self._function = load_function(self.function, self.context.folder)
+
+    def lacks(self) -> str:
+        """Report what of the target uproot does not use."""
+        return lack_of(self.target)
+
+    def setup(self) -> None:
+        """Read the description of the data set, and check its files."""
+        self._folder = self.folder.strip("/") or self.context.own.strip("/")
+        self._set: DataSet = load(self.target, f"{self._folder}/{NAME}".lstrip("/"))
+        for file in self._set.files:
+            check_file(self.target, self._folder, file, self.check_files == "content")
+
+    def run(self, op: Op) -> None:
+        """Query all files once."""
+        found: dict[str, Any] = {} if self._function else empty(self._model, self._columns)
+        events = 0
+        for file in self._set.files:
+            events += self._query(op, file, found)
+        self.report("events", events)
+        # of a function, those that it shares with the truth
+        expected = {name: each for name, each in self._expected.items() if name in found or not self._function}
+        if different := difference(expected, found):
+            what, wanted, hint = different
+            raise Failed(what, f"{wanted}, as the truth of the data set says", hint)
+
+    def _query(self, op: Op, file: DataFile, found: dict[str, Any]) -> int:
+        url = url_of(self.target, self._folder, file.name)
+        with ExitStack() as stack:
+            with op("open", file.name) as opening:
+                it = stack.enter_context(opened(url, file))
+                opening.bytes, opening.calls = it.asked
+            return sum(self._packet(op, it, file, packet, found) for packet in self._packets(file))
+
+    def _packets(self, file: DataFile) -> Iterator[tuple[int, int]]:
+        if self._columns:
+            yield from packets(file.clusters, self.events or file.events)
+
+    def _packet(self, op: Op, it: Opened, file: DataFile, packet: tuple[int, int], found: dict[str, Any]) -> int:
+        import awkward  # noqa: PLC0415  `pileup list` loads every plug-in
+
+        with op("packet", f"{file.name} {packet[0]}-{packet[1]}") as reading:
+            before = it.asked
+            events = it.read(self._columns, *packet)
+            reading.bytes, reading.calls = (now - then for now, then in zip(it.asked, before, strict=True))
+            if self._function is not None:
+                add(found, returned(self._function(events), self.function), self.function)
+            else:
+                fill(self._model, found, self._columns, lambda column: awkward.to_numpy(awkward.ravel(events[column])))
+        return len(events)
+
+    @property
+    def _model(self) -> Model:
+        return MODELS[self._set.recipe.model]
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        """The columns to read, in the order of the model."""
+        all_ = tuple(self._model.columns)
+        if self.query == "noproc":
+            return ()
+        if self.branches is not None:
+            number = max(1, round(len(all_) * self.branches))
+            return tuple(all_[place * len(all_) // number] for place in range(number))
+        return all_ if self.query == "proc" else self._model.optimised
+
+    @cached_property
+    def _expected(self) -> dict[str, Any]:
+        """The histograms that the query must find."""
+        if self.events is None:
+            expected = masked(self._set.truth, self._model, self._columns)
+        else:
+            recipe, columns, events = self._set.recipe, self._columns, self.events
+            expected = added([expected_of(recipe, file.number, columns, events) for file in self._set.files])
+        return expected
