@@ -2,7 +2,7 @@
 
 It may import only `model`. You need no compiled code to write or test a plug-in. Modules beside it have what only some
 need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `catalogue`, `logs`, `sessions`
-(traced ones), `charts`, `testing`.
+(traced ones), `packets` (events handed out to workers), `charts`, `testing`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,0 +1,323 @@
+"""Which worker gets which events of which file next: a state machine without a clock, which reads and sends nothing.
+
+A *packet* is a range of events of one file, along the edges of its clusters. A worker asks for one, reads it, and asks
+again. Sizes follow each worker's rate, so that a packet takes about `SECONDS`, and shrink towards the end (guided
+self-scheduling: a share of what is left in proportion to the rate). A worker gets files of its own node first, then of
+the nearest node that has most left, if not too many read there from afar. When nothing is left, a packet that is late
+is given in parts to workers that are idle. Whoever is done first counts: the packet, or all of its parts. Every event
+counts once. Times are given by who calls, in seconds of any clock that does not go back.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+SECONDS = 1.0
+"""What a packet should take."""
+SHARE = 0.5
+"""Part of a worker's share in what is left that it gets at once."""
+HOLDERS = 3
+"""Workers that may read the same packet at once."""
+PARTS = 4
+"""Parts into which a packet is divided that somebody is late with."""
+READERS = 4
+"""Workers of other nodes that read from a node at once, as in PROOF's adaptive packetizer (PROOF_MaxSlavesNode)."""
+LATE = 2.0
+"""A packet is late after so many times what its worker should need."""
+NEW, OLD = 0.5, 0.5
+"""Weights of the rate of the last packet, and of those before."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to read: its node, as a way from the network down ("switch1/node7"), and the edges of its clusters."""
+
+    node: str
+    edges: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """Events `begin` to `end` of a file, by its number."""
+
+    id: int
+    file: int
+    begin: int
+    end: int
+
+    @property
+    def events(self) -> int:
+        """How many events they are."""
+        return self.end - self.begin
+
+
+@dataclass(slots=True)
+class _Out:
+    """A packet that is out, or waits to go out as a part of another one."""
+
+    packet: Packet
+    first: int
+    stop: int
+    """Its clusters."""
+    whole: int | None = None
+    """The id of the packet that it is a part of."""
+    holders: set[str] = field(default_factory=set)
+    parts: list[int] = field(default_factory=list)
+    done: bool = False
+
+
+@dataclass(slots=True)
+class _Node:
+    """What is left of the files of a node: (file, first cluster, end of the clusters)."""
+
+    left: deque[tuple[int, int, int]] = field(default_factory=deque)
+    events: int = 0
+    readers: int = 0
+    """Workers of other nodes that read its files now."""
+
+    def open(self, most: int) -> int:
+        """The events left for workers of other nodes: none while so many read here."""
+        return self.events if self.readers < most else 0
+
+
+@dataclass(slots=True)
+class _Worker:
+    node: str
+    rate: float = 0.0
+    """Events per second; 0 until a packet has come back."""
+    held: dict[int, Packet] = field(default_factory=dict)
+
+
+class Packetizer:
+    """Hands out the events of files to workers."""
+
+    def __init__(self, files: Sequence[File], seconds: float = SECONDS, readers: int = READERS) -> None:
+        self._files = files
+        self._seconds = seconds
+        self._readers = readers
+        self._nodes: dict[str, _Node] = {}
+        self._workers: dict[str, _Worker] = {}
+        self._most: dict[str, list[tuple[int, str]]] = {}
+        """For each place in the network, its nodes by what they have left: a heap, some of it out of date."""
+        self._out: dict[int, _Out] = {}
+        """By id, oldest first."""
+        self._parts: deque[int] = deque()
+        """Parts that nobody holds."""
+        self._late: list[tuple[float, int]] = []
+        """When packets are late: a heap."""
+        self._rates = 0.0
+        self._next = 0
+        self.unassigned = 0
+        """Events that nobody has been given."""
+        self.uncounted = 0
+        """Events that have not been counted."""
+        for number, file in enumerate(files):
+            if len(file.edges) > 1:
+                self._put(file.node, (number, 0, len(file.edges) - 1))
+        self.uncounted = self.unassigned
+
+    @property
+    def done(self) -> bool:
+        """Whether every event has been counted."""
+        return self.uncounted == 0
+
+    def join(self, worker: str, node: str) -> None:
+        """Let a worker at a node take part."""
+        self._workers[worker] = _Worker(node)
+
+    def ask(self, worker: str, now: float) -> Packet | None:
+        """Return the next packet of a worker; None when there is nothing it could do now, so that it asks again."""
+        asking = self._workers[worker]
+        out = self._from_files(asking) or self._part() or self._of_late(worker, now)
+        if out is None:
+            return None
+        heappush(self._late, (now + LATE * self._needs(asking, out.packet), out.packet.id))
+        out.holders.add(worker)
+        asking.held[out.packet.id] = out.packet
+        self._read_from_afar(asking, out.packet, 1)
+        return out.packet
+
+    def finish(self, worker: str, packet: Packet, seconds: float) -> list[Packet]:
+        """Accept a packet, read in so many seconds; return the packets whose results count from now on.
+
+        None do when others were faster. A part counts, with the others, when all parts are back before the whole.
+        """
+        back = self._workers[worker]
+        if packet.id not in back.held:
+            return []
+        del back.held[packet.id]
+        self._read_from_afar(back, packet, -1)
+        self._learn(back, packet.events / max(seconds, 1e-9))
+        out = self._out.get(packet.id)
+        if out is None or out.done:
+            return []
+        out.done = True
+        if out.whole is None:
+            return self._count([out])
+        whole = self._out[out.whole]
+        parts = [self._out[each] for each in whole.parts]
+        return self._count(parts, whole) if all(part.done for part in parts) else []
+
+    def exchange(
+        self, asks: Iterable[tuple[str, Packet | None, float]], now: float
+    ) -> Iterator[tuple[str, Packet | None, list[Packet]]]:
+        """Accept and hand out for many workers: (worker, packet that is done, its seconds).
+
+        Yields for each the worker, its next packet, and the packets that count from now on.
+        """
+        for worker, packet, seconds in asks:
+            counted = [] if packet is None else self.finish(worker, packet, seconds)
+            yield worker, self.ask(worker, now), counted
+
+    def lose(self, worker: str) -> None:
+        """Forget a worker; what it held goes to others."""
+        gone = self._workers.pop(worker)
+        self._rates -= gone.rate
+        for number, packet in gone.held.items():
+            self._read_from_afar(gone, packet, -1)
+            out = self._out.get(number)
+            if out is None or out.done:
+                continue
+            out.holders.discard(worker)
+            if out.holders or out.parts:
+                continue
+            if out.whole is None:
+                del self._out[number]
+                self._put(self._files[out.packet.file].node, (out.packet.file, out.first, out.stop))
+            else:
+                self._parts.appendleft(number)
+
+    def _learn(self, worker: _Worker, rate: float) -> None:
+        known = worker.rate
+        worker.rate = NEW * rate + OLD * known if known else rate
+        self._rates += worker.rate - known
+
+    def _count(self, outs: list[_Out], whole: _Out | None = None) -> list[Packet]:
+        """Count these, and forget what is in their place: the parts of a packet, or the packet of parts."""
+        for out in outs:
+            self.uncounted -= out.packet.events
+            self._forget(out)
+        if whole is not None:
+            self._forget(whole)
+        return [out.packet for out in outs]
+
+    def _forget(self, out: _Out) -> None:
+        out.done = True
+        self._out.pop(out.packet.id, None)
+        for each in out.parts:
+            if part := self._out.pop(each, None):
+                part.done = True
+
+    def _put(self, node: str, clusters: tuple[int, int, int]) -> None:
+        """Add clusters to what is left at a node, as the next ones."""
+        file, first, stop = clusters
+        edges = self._files[file].edges
+        self.unassigned += edges[stop] - edges[first]
+        has = self._nodes.setdefault(node, _Node())
+        has.left.appendleft(clusters)
+        self._weigh(node, edges[stop] - edges[first])
+
+    def _weigh(self, node: str, more: int) -> None:
+        """Note that a node has `more` events left than before, everywhere on the way to it."""
+        has = self._nodes[node]
+        has.events += more
+        if left := has.open(self._readers):
+            for place in _way(node):
+                heappush(self._most.setdefault(place, []), (-left, node))
+
+    def _read_from_afar(self, worker: _Worker, packet: Packet, more: int) -> None:
+        """Note that a worker begins to read a packet, or has ended."""
+        node = self._files[packet.file].node
+        if node != worker.node:
+            self._nodes[node].readers += more
+            self._weigh(node, 0)
+
+    def _from_files(self, worker: _Worker) -> _Out | None:
+        """Return a new packet from the files of its node, else of the nearest one."""
+        node = self._nearest(worker.node) if self.unassigned else None
+        if node is None:
+            return None
+        has = self._nodes[node]
+        file, first, stop = has.left.popleft()
+        edges = self._files[file].edges
+        end, wanted = first + 1, self._size(worker)
+        while end < stop and edges[end + 1] - edges[first] <= wanted:
+            end += 1
+        if end < stop:
+            has.left.appendleft((file, end, stop))
+        events = edges[end] - edges[first]
+        self.unassigned -= events
+        self._weigh(node, -events)
+        return self._new(file, first, end)
+
+    def _size(self, worker: _Worker) -> float:
+        """Return the events that a worker should get: one cluster until its rate is known."""
+        if not worker.rate:
+            return 0.0
+        share = SHARE * self.unassigned * worker.rate / max(self._rates, worker.rate)
+        return min(worker.rate * self._seconds, share)
+
+    def _nearest(self, node: str) -> str | None:
+        """Return the node that has something left: this one, else that of most among the nearest."""
+        if (own := self._nodes.get(node)) is not None and own.events:
+            return node
+        for place in _way(node):
+            heap = self._most.get(place, [])
+            while heap:
+                left, found = heap[0]
+                if -left == self._nodes[found].open(self._readers):
+                    return found
+                heappop(heap)
+        return None
+
+    def _new(self, file: int, first: int, stop: int, whole: int | None = None) -> _Out:
+        edges = self._files[file].edges
+        out = _Out(Packet(self._next, file, edges[first], edges[stop]), first, stop, whole)
+        self._out[self._next] = out
+        self._next += 1
+        return out
+
+    def _part(self) -> _Out | None:
+        """Return a part that nobody holds."""
+        while self._parts:
+            out = self._out.get(self._parts.popleft())
+            if out is not None and not out.done:
+                return out
+        return None
+
+    def _of_late(self, worker: str, now: float) -> _Out | None:
+        """Return what another worker is late with: a part of it, or the same if it is one cluster."""
+        while self._late and self._late[0][0] <= now:
+            out = self._out.get(heappop(self._late)[1])
+            if out is None or out.done or out.parts or worker in out.holders or len(out.holders) >= HOLDERS:
+                continue  # nobody else needs to take it
+            if out.whole is None and out.stop - out.first > 1:
+                self._divide(out)
+                return self._part()
+            return out
+        return None
+
+    def _needs(self, worker: _Worker, packet: Packet) -> float:
+        """Return the seconds that a worker should need: by its rate, else by that of all, else as a packet should."""
+        rate = worker.rate or self._rates / max(1, len(self._workers))
+        return packet.events / rate if rate else self._seconds
+
+    def _divide(self, whole: _Out) -> None:
+        """Make parts of a packet, along the edges of clusters."""
+        number = whole.stop - whole.first
+        cuts = [whole.first + number * part // min(PARTS, number) for part in range(min(PARTS, number) + 1)]
+        for first, stop in itertools.pairwise(cuts):
+            part = self._new(whole.packet.file, first, stop, whole.packet.id)
+            whole.parts.append(part.packet.id)
+            self._parts.append(part.packet.id)
+
+
+def _way(node: str) -> Iterator[str]:
+    """Yield the places around a node, the smallest first: "a/b/c" is in "a/b", "a", and ""."""
+    while node:
+        node = node.rpartition("/")[0]
+        yield node
