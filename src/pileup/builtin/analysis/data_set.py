@@ -7,11 +7,11 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pileup.builtin.analysis.histograms import added
+from pileup.builtin.analysis.histograms import Truth, added
 from pileup.plugin import Failed, FileTarget, NotThere
 
 NAME = "dataset.json"
@@ -55,7 +55,7 @@ class DataFile(_Plain):
     events: int = Field(ge=1)
     clusters: list[int]
     sha256: str
-    truth: dict[str, dict[str, Any]]
+    truth: dict[str, Truth]
 
 
 class DataSet(_Plain):
@@ -66,7 +66,7 @@ class DataSet(_Plain):
     recipe: Recipe
     events: int
     files: list[DataFile] = Field(min_length=1)
-    truth: dict[str, dict[str, Any]]
+    truth: dict[str, Truth]
 
     @classmethod
     def of(cls, recipe: Recipe, files: list[DataFile]) -> DataSet:

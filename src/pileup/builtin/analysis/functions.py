@@ -6,9 +6,12 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.plugin import Failed
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 Function = Callable[[Any], Any]
 EXPECTED = "a hist.Hist, or a mapping of names to some"
@@ -37,13 +40,13 @@ def load_function(named: str, folder: Path) -> Function:
     return found  # type: ignore[no-any-return]
 
 
-def returned(result: Any, named: str) -> dict[str, Any]:
+def returned(result: Any, named: str) -> dict[str, Hist[Any]]:
     """Return the histograms that a function returned. Raises Failed when it returned something else."""
     import hist  # noqa: PLC0415  `pileup list` loads every plug-in
 
-    if isinstance(result, hist.BaseHist):
+    if isinstance(result, hist.Hist):
         return {str(result.name or "histogram"): result}
-    if isinstance(result, Mapping) and all(isinstance(each, hist.BaseHist) for each in result.values()):
+    if isinstance(result, Mapping) and all(isinstance(each, hist.Hist) for each in result.values()):
         return {str(name): each for name, each in result.items()}
     told = f"{named} returned {type(result).__name__}"
     if isinstance(result, Mapping):
@@ -51,7 +54,7 @@ def returned(result: Any, named: str) -> dict[str, Any]:
     raise Failed(told, EXPECTED, "correct the function")
 
 
-def add(total: dict[str, Any], part: Mapping[str, Any], named: str) -> None:
+def add(total: dict[str, Hist[Any]], part: Mapping[str, Hist[Any]], named: str) -> None:
     """Add histograms of a packet. Raises Failed when one has other axes than before."""
     for name, each in part.items():
         if name not in total:
@@ -63,5 +66,5 @@ def add(total: dict[str, Any], part: Mapping[str, Any], named: str) -> None:
             total[name] += each
 
 
-def _axes(histogram: Any) -> str:
+def _axes(histogram: Hist[Any]) -> str:
     return " x ".join(f"{len(axis)} bins from {axis.edges[0]:g} to {axis.edges[-1]:g}" for axis in histogram.axes)

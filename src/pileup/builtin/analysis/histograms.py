@@ -3,15 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from pileup.builtin.analysis.models import Model, Values
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 VALUES, ABOVE = "values", "above"
 """Histograms with a bin for each column of the model: how many values it has, and how many exceed its middle."""
 
 
-def empty(model: Model, columns: Collection[str]) -> dict[str, Any]:
+class Truth(BaseModel):
+    """What a histogram of one axis must hold, in bins of equal width."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bins: int = Field(ge=1)
+    low: float
+    high: float
+    counts: list[float]
+    """Of each bin; what is below and above the axis is before and after them, if it is counted."""
+
+    @classmethod
+    def of(cls, histogram: Hist[Any]) -> Truth:
+        """Return what a histogram holds."""
+        (axis,) = histogram.axes
+        low, high = float(axis.edges[0]), float(axis.edges[-1])
+        return cls(bins=len(axis), low=low, high=high, counts=histogram.values(flow=True).tolist())
+
+    @property
+    def axis(self) -> tuple[int, float, float, int]:
+        """What two histograms must have in common to be compared."""
+        return self.bins, self.low, self.high, len(self.counts)
+
+    def says(self) -> str:
+        """Return the axis in words."""
+        return f"{self.bins} bins from {self.low:g} to {self.high:g}"
+
+    def place(self, number: int) -> str:
+        """Return which of the counts it is, in words."""
+        number -= len(self.counts) > self.bins  # the first is the underflow
+        if not 0 <= number < self.bins:
+            return "its underflow" if number < 0 else "its overflow"
+        width = (self.high - self.low) / self.bins
+        begin = self.low + number * width
+        return f"bin {number} ({begin:g} to {begin + width:g})"
+
+
+def empty(model: Model, columns: Collection[str]) -> dict[str, Hist[Any]]:
     """Return the histograms of a query that reads these columns."""
     import hist  # noqa: PLC0415  `pileup list` loads every plug-in
 
@@ -28,7 +70,7 @@ def empty(model: Model, columns: Collection[str]) -> dict[str, Any]:
     return found
 
 
-def fill(model: Model, into: Mapping[str, Any], columns: Collection[str], flat: Callable[[str], Any]) -> None:
+def fill(model: Model, into: Mapping[str, Hist[Any]], columns: Collection[str], flat: Callable[[str], Any]) -> None:
     """Fill in the values of columns; `flat` gives those of one."""
     import numpy  # noqa: PLC0415
 
@@ -42,7 +84,9 @@ def fill(model: Model, into: Mapping[str, Any], columns: Collection[str], flat: 
                 into[specs[column]].fill(values)
 
 
-def fill_drawn(model: Model, into: Mapping[str, Any], columns: Collection[str], drawn: Values, events: int) -> None:
+def fill_drawn(
+    model: Model, into: Mapping[str, Hist[Any]], columns: Collection[str], drawn: Values, events: int
+) -> None:
     """Fill in the first `events` of drawn values, which no file has gone through."""
 
     def flat(column: str) -> Any:
@@ -54,36 +98,23 @@ def fill_drawn(model: Model, into: Mapping[str, Any], columns: Collection[str], 
     fill(model, into, columns, flat)
 
 
-def to_json(histograms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return histograms as plain data."""
-    return {name: {**axis_of(each), "counts": counts_of(each)} for name, each in histograms.items()}
+def truth_of(histograms: Mapping[str, Hist[Any]]) -> dict[str, Truth]:
+    """Return what histograms hold, by name."""
+    return {name: Truth.of(each) for name, each in histograms.items()}
 
 
-def axis_of(histogram: Any) -> dict[str, Any]:
-    """Return the axis of a histogram of one axis."""
-    (axis,) = histogram.axes
-    edges = axis.edges
-    return {"bins": len(axis), "low": float(edges[0]), "high": float(edges[-1])}
-
-
-def counts_of(histogram: Any) -> list[float]:
-    """Return what its bins hold, those below and above its axis included, if it has them."""
-    found: list[float] = histogram.values(flow=True).tolist()
-    return found
-
-
-def masked(expected: Mapping[str, Any], model: Model, columns: Collection[str]) -> dict[str, Any]:
+def masked(expected: Mapping[str, Truth], model: Model, columns: Collection[str]) -> dict[str, Truth]:
     """Return what is expected of a query that reads only these columns."""
     names = set(empty(model, columns))
-    left = {name: dict(each) for name, each in expected.items() if name in names}
+    left = {name: each for name, each in expected.items() if name in names}
     read = [column in columns for column in model.columns]
-    for name in (VALUES, ABOVE):
-        if name in left:
-            left[name]["counts"] = [n if known else 0 for n, known in zip(left[name]["counts"], read, strict=True)]
+    for name in {VALUES, ABOVE} & left.keys():
+        counts = [number if known else 0 for number, known in zip(left[name].counts, read, strict=True)]
+        left[name] = left[name].model_copy(update={"counts": counts})
     return left
 
 
-def difference(expected: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str, str] | None:
+def difference(expected: Mapping[str, Truth], found: Mapping[str, Hist[Any]]) -> tuple[str, str, str] | None:
     """Return how a histogram of `found` differs from the expected one of its name: what, expected, next; None if none.
 
     Expected ones that are missing differ; those that nothing is known of are not compared.
@@ -96,41 +127,27 @@ def difference(expected: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[s
     return None
 
 
-def _different(name: str, wanted: Mapping[str, Any], found: Any) -> tuple[str, str, str] | None:
-    if told := other_axes(wanted, found):
-        return f"the histogram {name!r} has {told[0]}", told[1], "fill it with the axes of the data set"
-    counts = counts_of(found)
-    low, width = wanted["low"], (wanted["high"] - wanted["low"]) / wanted["bins"]
-    below = len(counts) > wanted["bins"]
-    for number, (was, is_) in enumerate(zip(wanted["counts"], counts, strict=True)):
-        if was != is_:
-            begin = low + (number - below) * width
-            place = f"bin {number - below} ({begin:g} to {begin + width:g})"
-            if number < below or number - below >= wanted["bins"]:
-                place = "its underflow" if number < below else "its overflow"
-            return f"the histogram {name!r} has {is_:g} in {place}", f"{was:g}", "the query or the file is wrong"
-    return None
-
-
-def other_axes(wanted: Mapping[str, Any], found: Any) -> tuple[str, str] | None:
-    """Return the axes of a histogram and those expected, where they differ."""
-    expected = f"one of {wanted['bins']} bins from {wanted['low']:g} to {wanted['high']:g}"
+def _different(name: str, wanted: Truth, found: Hist[Any]) -> tuple[str, str, str] | None:
+    own_axes = "fill it with the axes of the data set, or give it another name"
     if len(found.axes) != 1:
-        return f"{len(found.axes)} axes", expected
-    axis = axis_of(found)
-    if any(axis[key] != wanted[key] for key in axis) or len(counts_of(found)) != len(wanted["counts"]):
-        return f"an axis of {axis['bins']} bins from {axis['low']:g} to {axis['high']:g}", expected
+        return f"the histogram {name!r} has {len(found.axes)} axes", f"one of {wanted.says()}", own_axes
+    holds = Truth.of(found)
+    if holds.axis != wanted.axis:
+        return f"the histogram {name!r} has an axis of {holds.says()}", f"one of {wanted.says()}", own_axes
+    for number, (was, is_) in enumerate(zip(wanted.counts, holds.counts, strict=True)):
+        if was != is_:
+            told = f"the histogram {name!r} has {is_:.15g} in {wanted.place(number)}"
+            return told, f"{was:.15g}", "the query or the file is wrong"
     return None
 
 
-def added(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sum of histograms as plain data, by name."""
-    total: dict[str, Any] = {}
+def added(parts: list[Mapping[str, Truth]]) -> dict[str, Truth]:
+    """Return the sum of histograms, by name."""
+    total: dict[str, Truth] = {}
     for part in parts:
         for name, each in part.items():
-            if name not in total:
-                total[name] = dict(each)
-            else:
-                both = zip(total[name]["counts"], each["counts"], strict=True)
-                total[name]["counts"] = [one + other for one, other in both]
+            known = total.setdefault(name, each)
+            if known is not each:
+                counts = [one + other for one, other in zip(known.counts, each.counts, strict=True)]
+                total[name] = known.model_copy(update={"counts": counts})
     return total

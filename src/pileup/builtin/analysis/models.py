@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy import float32, int32
+    from numpy.random import Generator
+    from numpy.typing import NDArray
 
 MANTISSA = 0xFFFFF800
 """Bits of a float that are kept: 12 of its mantissa, so that compression is that of measured values."""
@@ -24,7 +29,7 @@ class Member:
         """A value that about half of all exceed; columns are checked by how many do."""
         return self.scale / 2 if self.exponential else 0.0
 
-    def draw(self, random: Any, number: int) -> Any:
+    def draw(self, random: Generator, number: int) -> NDArray[float32]:
         """Return values, float32."""
         import numpy  # noqa: PLC0415  `pileup list` loads every plug-in
 
@@ -62,8 +67,8 @@ class Spec:
 class Values:
     """Events in memory: for each collection, how many elements each event has, and the values of all of them."""
 
-    counts: dict[str, Any]
-    members: dict[str, Any]
+    counts: dict[str, NDArray[int32]]
+    members: dict[str, NDArray[float32]]
     """By the name of the column; flat."""
 
 
@@ -97,8 +102,8 @@ class Model:
         import numpy  # noqa: PLC0415
 
         random = numpy.random.default_rng(list(seed))
-        counts: dict[str, Any] = {}
-        members: dict[str, Any] = {}
+        counts: dict[str, NDArray[int32]] = {}
+        members: dict[str, NDArray[float32]] = {}
         for each in self.collections:
             counts[each.name] = random.poisson(each.mean, events).astype(numpy.int32)
             total = int(counts[each.name].sum())

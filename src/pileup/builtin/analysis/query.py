@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, check_file, load
 from pileup.builtin.analysis.functions import Function, add, load_function, returned
-from pileup.builtin.analysis.histograms import added, difference, empty, fill, masked
+from pileup.builtin.analysis.histograms import Truth, added, difference, empty, fill, masked
 from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
 from pileup.builtin.analysis.reading import Opened, lack_of, opened, packets, url_of
 from pileup.builtin.analysis.writing import expected_of
 from pileup.plugin import Failed, Fraction, Op, Test, option
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 require("uproot", "awkward", "hist")
 
@@ -73,7 +76,7 @@ class AnalysisQuery(Test):
 
     def run(self, op: Op) -> None:
         """Query all files once."""
-        found: dict[str, Any] = {} if self._function else empty(self._model, self._columns)
+        found: dict[str, Hist[Any]] = {} if self._function else empty(self._model, self._columns)
         events = 0
         for file in self._set.files:
             events += self._query(op, file, found)
@@ -84,7 +87,7 @@ class AnalysisQuery(Test):
             what, wanted, hint = different
             raise Failed(what, f"{wanted}, as the truth of the data set says", hint)
 
-    def _query(self, op: Op, file: DataFile, found: dict[str, Any]) -> int:
+    def _query(self, op: Op, file: DataFile, found: dict[str, Hist[Any]]) -> int:
         url = url_of(self.target, self._folder, file.name)
         with ExitStack() as stack:
             with op("open", file.name) as opening:
@@ -96,7 +99,7 @@ class AnalysisQuery(Test):
         if self._columns:
             yield from packets(file.clusters, self.events or file.events)
 
-    def _packet(self, op: Op, it: Opened, file: DataFile, packet: tuple[int, int], found: dict[str, Any]) -> int:
+    def _packet(self, op: Op, it: Opened, file: DataFile, packet: tuple[int, int], found: dict[str, Hist[Any]]) -> int:
         import awkward  # noqa: PLC0415  `pileup list` loads every plug-in
 
         with op("packet", f"{file.name} {packet[0]}-{packet[1]}") as reading:
@@ -125,7 +128,7 @@ class AnalysisQuery(Test):
         return all_ if self.query == "proc" else self._model.optimised
 
     @cached_property
-    def _expected(self) -> dict[str, Any]:
+    def _expected(self) -> dict[str, Truth]:
         """The histograms that the query must find."""
         if self.events is None:
             expected = masked(self._set.truth, self._model, self._columns)

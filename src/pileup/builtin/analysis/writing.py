@@ -6,11 +6,14 @@ import itertools
 import socket
 from collections.abc import Collection as Columns
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pileup.builtin.analysis.data_set import TREE, DataFile, Recipe, file_hash
-from pileup.builtin.analysis.histograms import empty, fill_drawn, to_json
+from pileup.builtin.analysis.histograms import Truth, empty, fill_drawn, truth_of
 from pileup.builtin.analysis.models import MODELS, Model, Values
+
+if TYPE_CHECKING:
+    from awkward import Array
 
 Codec = Literal["none", "lz4", "zstd1", "zstd5", "zlib1"]
 
@@ -45,11 +48,11 @@ def write_file(path: Path, recipe: Recipe, number: int) -> DataFile:
         events=recipe.events,
         clusters=edges,
         sha256=file_hash(path),
-        truth=to_json(truth),
+        truth=truth_of(truth),
     )
 
 
-def expected_of(recipe: Recipe, number: int, columns: Columns[str], events: int) -> dict[str, Any]:
+def expected_of(recipe: Recipe, number: int, columns: Columns[str], events: int) -> dict[str, Truth]:
     """Return the histograms of the first `events` of a file, drawn again."""
     model, edges = MODELS[recipe.model], recipe.edges()
     into = empty(model, columns)
@@ -57,7 +60,7 @@ def expected_of(recipe: Recipe, number: int, columns: Columns[str], events: int)
         if begin < events:
             drawn = model.draw((recipe.seed, number, cluster), end - begin)
             fill_drawn(model, into, columns, drawn, min(events, end) - begin)
-    return to_json(into)
+    return truth_of(into)
 
 
 def _compression(codec: str) -> Any:
@@ -87,11 +90,11 @@ def _tree_type(collection: Any) -> str:
     return awkward.types.from_datashape(f"var * {{{inner}}}", highlevel=False)  # type: ignore[no-any-return]
 
 
-def _arrays(model: Model, storage: str, drawn: Values) -> dict[str, Any]:
+def _arrays(model: Model, storage: str, drawn: Values) -> dict[str, Array]:
     """Return values as uproot writes them: records of a tree, which have one counter, or columns of an ntuple."""
     import awkward  # noqa: PLC0415
 
-    found: dict[str, Any] = {}
+    found: dict[str, Array] = {}
     for each in model.collections:
         counts = drawn.counts[each.name]
         columns = {

@@ -15,9 +15,9 @@ def test_a_file_has_the_columns_and_clusters_of_its_description(made):
     described = DataSet.model_validate_json((made / "set" / "dataset.json").read_bytes())
     assert (described.events, [file.number for file in described.files]) == (100, [0, 1])
     assert [file.clusters for file in described.files] == [[0, 20, 40, 50]] * 2
-    assert sum(described.truth["tracks"]["counts"]) == 100
-    tracks = described.truth["values"]["counts"][list(EVENT.columns).index("Track_px")]
-    assert sum(described.truth["px"]["counts"]) == tracks
+    assert sum(described.truth["tracks"].counts) == 100
+    tracks = described.truth["values"].counts[list(EVENT.columns).index("Track_px")]
+    assert sum(described.truth["px"].counts) == tracks
     for file in described.files:
         with uproot.open(made / "set" / file.name) as opened:
             assert set(EVENT.columns) <= set(opened["events"].keys())
