@@ -8,6 +8,7 @@ from typing import Literal
 from pileup.builtin.analysis.data_set import NAME, Recipe, describe, file_hash, read_part, write_part
 from pileup.builtin.analysis.packages import require
 from pileup.builtin.analysis.writing import Codec, name_of, write_file
+from pileup.builtin.storage.files import FolderPath, place_of
 from pileup.plugin import Count, Op, Refused, Test, option
 
 require("uproot", "awkward", "hist")
@@ -22,19 +23,17 @@ class AnalysisGenerate(Test):
     suite, the number of the file and of the cluster, so they are the same in every run.
 
     Each file has a description beside it, and the folder `dataset.json`: files, places, events, clusters, sizes,
-    sha256, and histograms of the values before they were written (the truth). Without `folder` the files are in the
-    run's own folder and removed at the end of the run. In a folder with a name they remain: a later run takes a file
-    over, as the operation `reuse`, if its description and its content are what it would write, and refuses to overwrite
-    another. Needs `pip install 'pileup[analysis]'`.
+    sha256, and histograms of the values before they were written (the truth). The files are in the run's own folder and
+    removed at the end of the run. With `folder: /sets/big`, below the url of the target itself, they remain: a later
+    run takes a file over, as the operation `reuse`, if its description and its content are what it would write, and
+    refuses to overwrite another. Needs `pip install 'pileup[analysis]'`.
     """
 
     name = "analysis.generate"
     needs = "posix"
 
-    folder: str = option(
-        "",
-        pattern=r"^([A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*)?$",
-        help="folder below the url of the target, which remains; when empty, the run's own",
+    folder: FolderPath = option(
+        "", help="folder of the files, in the run's own folder; with a slash at its begin below the url of the target"
     )
     model: Literal["event", "wide"] = option("event", help="what the events are like")
     storage: Literal["ttree", "rntuple"] = option("ttree", help="how they are stored")
@@ -52,7 +51,7 @@ class AnalysisGenerate(Test):
             events=self.events,
             cluster=min(self.cluster, self.events),
         )
-        self._folder: Path = self.target.root / (self.folder or self.context.own)
+        self._folder: Path = self.target.root / place_of(self.folder, self.context.own)
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, op: Op) -> None:

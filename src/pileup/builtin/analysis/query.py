@@ -14,6 +14,7 @@ from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
 from pileup.builtin.analysis.reading import Opened, lack_of, opened, packets, url_of
 from pileup.builtin.analysis.writing import expected_of
+from pileup.builtin.storage.files import FolderPath, place_of
 from pileup.plugin import Failed, Fraction, Op, Test, option
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class AnalysisQuery(Test):
     needs = "files"
 
     query: Literal["noproc", "proc", "procopt"] = option("procopt", help="what is read")
-    folder: str = option("", help="folder of the data set below the url of the target; when empty, the run's own")
+    folder: FolderPath = option("", help="folder of the data set, as `analysis.generate` has it")
     branches: Fraction | None = option(None, gt=0, le=1, help="part of the columns to read instead, e.g. `2 %`")
     events: int | None = option(None, ge=1, help="events of each file to read; all, if it is not given")
     function: str = option("", help="function to call with the events of each packet: ./file.py:function")
@@ -69,7 +70,7 @@ class AnalysisQuery(Test):
 
     def setup(self) -> None:
         """Read the description of the data set, and check its files."""
-        self._folder = self.folder.strip("/") or self.context.own.strip("/")
+        self._folder = place_of(self.folder, self.context.own)
         self._set: DataSet = load(self.target, f"{self._folder}/{NAME}".lstrip("/"))
         for file in self._set.files:
             check_file(self.target, self._folder, file, self.check_files == "content")
