@@ -1,22 +1,15 @@
-"""One process behind two pipes: starts it, exchanges messages, follows its clock, notices its end."""
+"""A place behind a channel: starts it, exchanges messages, follows its clock, notices its end."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import select
 import signal
-import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, cast
-
-import psutil
 
 from pileup._core._native import VERSION, now
-from pileup.fleet import child_cpu
 from pileup.fleet.clock import Offset
 from pileup.fleet.launch import Start
 from pileup.fleet.wire import HELLO, LONGEST_BANNER, PROTOCOL, Message, WireError, encode, receive
@@ -70,20 +63,8 @@ class Connection:
         self._said: deque[bytes] = deque()
         self._closing = self._greeted = False
         self._heard = time.monotonic()
-        self._cpu = -1.0
-        try:
-            self._process = subprocess.Popen(
-                start.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment) if environment else None,
-                start_new_session=True,
-            )
-        except OSError as problem:
-            told = f"{start.name}: {start.command[0]} cannot be started: {problem.strerror}"
-            raise TargetError(told, "a program that is there") from problem
-        os.set_blocking(self._pipe("stdin").fileno(), False)
+        self._code: int | None = None
+        self._channel = start.begin(environment)
         self._threads = [
             threading.Thread(target=target, name=f"{start.name} {name}", daemon=True)
             for name, target in (("stderr", self._read_stderr), ("wire", self._read_all))
@@ -91,21 +72,13 @@ class Connection:
         for thread in self._threads:
             thread.start()
 
-    @property
-    def pid(self) -> int:
-        """Number of the process here: the place itself, or the ssh to it."""
-        return self._process.pid
-
-    def _pipe(self, name: str) -> BinaryIO:
-        return cast(BinaryIO, getattr(self._process, name))
-
     def greet(self, within: float = ANSWER_WITHIN) -> None:
         """Wait for its hello. Raises TargetError with what it said; NoPileup: none there, or another version."""
         try:
             hello = self.answer("hello", within)
         except TargetError as problem:
             self.lose(problem.what)
-            code = self._process.returncode
+            code = self._code
             kind = NoPileup if self.start.far and code is not None and 0 <= code < SSH_FAILED else TargetError
             far = f"pileup {VERSION} for {self.start.python} there"
             hint = f"try `{self.start.python} -m pileup --version` there; places: {{python: PATH}} names another"
@@ -120,18 +93,16 @@ class Connection:
 
     def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:
         """Send a message; False when the place is lost. It is lost if it reads nothing for SILENCE."""
-        data = memoryview(encode(kind, plain, blobs))
-        descriptor = self._pipe("stdin").fileno() if not self.lost else -1
+        data = encode(kind, plain, blobs)
         with self._sending:
-            while data and not self.lost:
-                try:
-                    data = data[os.write(descriptor, data[:65536]) :]
-                except BlockingIOError:
-                    if not select.select((), (descriptor,), (), SILENCE)[1]:
-                        self.lose(f"it took nothing for {SILENCE:.0f} s")
-                except (OSError, ValueError):
-                    self.ended.wait(1)  # the reading side knows why
-                    self.lose("its pipe is closed")
+            try:
+                if not self.lost:
+                    self._channel.send(data, SILENCE)
+            except TimeoutError:
+                self.lose(f"it took nothing for {SILENCE:.0f} s")
+            except (OSError, ValueError):
+                self.ended.wait(1)  # the reading side knows why
+                self.lose("its pipe is closed")
         return not self.lost
 
     def ask(self, kind: str, plain: Mapping[str, object] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:
@@ -176,19 +147,11 @@ class Connection:
             self.lose(f"it has not answered for {SILENCE:.0f} s")
 
     def _busy(self) -> bool:
-        """Whether a process here works, though it does not speak: a test may hold the interpreter for long."""
-        if self.start.far:
+        """Whether a process here works, though it does not speak."""
+        if self.start.far or not self._channel.busy():
             return False
-        try:
-            process = psutil.Process(self.pid)
-            used = sum(process.cpu_times()[:2])
-            stopped = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
-        except psutil.Error:
-            return False
-        busy = used > self._cpu and not stopped
-        if busy:
-            self._cpu, self._heard = used, time.monotonic()
-        return busy
+        self._heard = time.monotonic()
+        return True
 
     def close(self) -> None:
         """End the place in order, then by force; return when it has ended."""
@@ -207,14 +170,16 @@ class Connection:
                 return
             self.lost = reason
         if not self._closing:
-            child_cpu.kill_group(self._process)
-        with contextlib.suppress(OSError, ValueError):
-            self._pipe("stdin").close()
+            self._channel.kill()
+        self._channel.close()
         try:
-            child_cpu.wait(self._process, 2)
-        except subprocess.TimeoutExpired:
-            child_cpu.kill_group(self._process)
-            self._process.wait()
+            self._code = self._channel.wait(2)
+        except TimeoutError:
+            self._channel.kill()
+            with contextlib.suppress(OSError):
+                self._code = self._channel.wait(END_WITHIN)
+        except ConnectionError:
+            pass  # it is out of reach, and what it was lost for is known
         with self._answered:
             self._answered.notify_all()
         self.ended.set()
@@ -222,23 +187,22 @@ class Connection:
             self._gone(reason)
 
     def _read_all(self) -> None:
-        stream = self._pipe("stdout")
         reason = ""
         try:
-            if self._skip_banner(stream):
-                while (message := receive(stream.read)) is not None:
+            if self._skip_banner():
+                while (message := receive(self._channel.read)) is not None:
                     self._heard = time.monotonic()
                     self._hear(message, now())
         except (PileupError, OSError, ValueError) as problem:
             reason = f"it sent an invalid message: {problem}"
         finally:
             self.lose(reason or self._why())
-            stream.close()
+            self._channel.release()
 
-    def _skip_banner(self, stream: BinaryIO) -> bool:
+    def _skip_banner(self) -> bool:
         """Read up to the hello of a place; what a login shell prints comes before."""
         seen = b""
-        while len(seen) < LONGEST_BANNER and (byte := stream.read(1)):
+        while len(seen) < LONGEST_BANNER and (byte := self._channel.read(1)):
             seen += byte
             if seen.endswith(HELLO):
                 return True
@@ -259,21 +223,22 @@ class Connection:
             self._take(message)
 
     def _read_stderr(self) -> None:
-        with self._pipe("stderr") as stream:
-            while data := os.read(stream.fileno(), 65536):
-                self._said.append(data[-KEPT:])
-                while len(self._said) > 1 and sum(map(len, self._said)) - len(self._said[0]) > KEPT:
-                    self._said.popleft()
+        while data := self._channel.read_errors():
+            self._said.append(data[-KEPT:])
+            while len(self._said) > 1 and sum(map(len, self._said)) - len(self._said[0]) > KEPT:
+                self._said.popleft()
 
     def _why(self) -> str:
         """Return how the process ended, with the last of what it wrote to its stderr."""
         try:
-            child_cpu.await_end(self._process, 2)
+            self._channel.await_end(2)
             if not self._closing:
-                child_cpu.kill_group(self._process)  # what it has left, while the group id cannot be reused
-            code = child_cpu.wait(self._process, 2)
-        except subprocess.TimeoutExpired:
+                self._channel.kill()  # what it has left, while the group id cannot be reused
+            code = self._channel.wait(2)
+        except TimeoutError:
             return "it closed its pipe"
+        except ConnectionError as problem:
+            return str(problem)
         self._threads[0].join(1)
         ended = f"it ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
         said = _essence(b"".join(self._said).decode(errors="replace"))

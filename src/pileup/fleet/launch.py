@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pileup.fleet.channel import Channel, ProcessChannel
 from pileup.model.errors import TargetError
 
 PLACE = ("-P", "-m", "pileup", "place")
@@ -33,6 +35,14 @@ class Start:
     """How many places share the cores of its host."""
     position: int = 1
     """Its position in the fleet, from 1: a replacement has that of the lost place."""
+
+    def begin(self, environment: Mapping[str, str] | None = None) -> Channel:
+        """Start it, with these variables if it is here, and return the way to it. Raises TargetError."""
+        try:
+            return ProcessChannel(self.command, environment)
+        except OSError as problem:
+            told = f"{self.name}: {self.command[0]} cannot be started: {problem.strerror}"
+            raise TargetError(told, "a program that is there") from problem
 
 
 def process(number: int, options: tuple[str, ...] = ()) -> Start:
