@@ -55,7 +55,11 @@ MOST_TOLD = 5
     metavar="NAME=VALUE",
     help="Set a variable, or a word of the suite by its path: targets.se.url=https://…",
 )
-@click.option("--fleet", metavar="PLACES", help="Where the load comes from: local, processes:4, ssh:host,host.")
+@click.option(
+    "--fleet",
+    metavar="PLACES",
+    help="Where the load comes from: local, processes:4, ssh:host,host, dask:ADDRESS, slurm:8, htcondor:8.",
+)
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
 @summary_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")

@@ -6,6 +6,7 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pileup.fleet.cores import workers
 from pileup.fleet.fleet import Fleet, Place
@@ -21,6 +22,9 @@ from pileup.model.record import Sample, SampleRow
 from pileup.model.suite import Places
 from pileup.record import RunFolder
 
+if TYPE_CHECKING:
+    from pileup.fleet.dask.cluster import DaskCluster
+
 LARGEST_FILE = 4 << 20
 """Bytes of the largest Python file that is sent to another host."""
 MOST_FILES = 500
@@ -34,17 +38,19 @@ def open_fleet(
     *,
     first: int = 0,
     environment: dict[str, str] | None = None,
+    cluster: DaskCluster | None = None,
 ) -> Fleet:
     """Return the fleet of `places`, numbered from `first` on.
 
-    `urls` has the address of every open target, `environment` the variables of the places' processes (empty: as here).
+    `urls` has the address of every open target, `environment` the variables of the places' processes (empty: as here),
+    `cluster` has the workers that are to be places.
     Raises TargetError when a place cannot be opened.
     """
     if places.local:
         local = LocalPlace(first, folder.operations_path(first), workers(places.workers))
         return Fleet([local], end=SelfWatch(first, _keeper(folder)).close)
-    opener = Opener(folder, (plan, urls, python_files(plan) if places.ssh else {}), environment or {})
-    found = opener.open(list(enumerate(starts_of(places), first)))
+    opener = Opener(folder, (plan, urls, python_files(plan) if places.elsewhere else {}), environment or {})
+    found = opener.open(list(enumerate(cluster.starts() if cluster else starts_of(places), first)))
     fleet: Fleet
     heart = HeartbeatThread(lambda: [place for place in fleet.places if isinstance(place, RemotePlace)], folder)
     fleet = Fleet(found, opener.reopen, heart.close)
@@ -91,6 +97,21 @@ class Opener:
         if not isinstance(lost, RemotePlace):
             raise TargetError(f"place {lost.number} cannot be opened again")
         return self.open([(number, lost.start)])[0]
+
+
+def cluster_of(places: Places) -> DaskCluster | None:
+    """Return the Dask cluster that the places are on, None if they are not. Raises TargetError."""
+    if not places.on_dask:
+        return None
+    try:
+        from pileup.fleet.dask.jobs import open_cluster  # noqa: PLC0415  Dask is an extra
+    except ImportError as problem:
+        raise TargetError(
+            f"a fleet {places.kind} needs a package that is not installed: {problem.name}",
+            "Dask",
+            "pip install 'pileup[analysis]'",
+        ) from problem
+    return open_cluster(places)
 
 
 def starts_of(places: Places) -> list[Start]:

@@ -386,8 +386,18 @@ class Places(Part):
 
     processes: Count | None = Field(None, ge=1, le=1000, description="number of processes on this host")
     ssh: tuple[Text, ...] = Field((), max_length=1000, description="hosts, each as for the ssh command")
+    dask: Text | None = Field(
+        None, description="address of the scheduler of a Dask cluster, whose workers are the places"
+    )
+    slurm: Count | None = Field(
+        None, ge=1, le=1000, description="number of Dask workers that are started as Slurm jobs"
+    )
+    htcondor: Count | None = Field(
+        None, ge=1, le=1000, description="number of Dask workers that are started as HTCondor jobs"
+    )
     python: Text | None = Field(
-        None, description="Python with pileup at those hosts; default: the path of the one here"
+        None,
+        description="Python with pileup at those hosts; default: the path of the one here, on Dask that of the worker",
     )
     command: Text | None = Field(
         None, description="the ssh command with options, e.g. `ssh -F site.conf`; default: $PILEUP_SSH, else ssh"
@@ -401,36 +411,63 @@ class Places(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if self.processes is not None and self.ssh:
-            raise ValueError("processes and ssh are given; expected one of the two")
+        given = [kind for kind in KINDS if getattr(self, kind)]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are given; expected one of them")
         return self
+
+    @property
+    def kind(self) -> str:
+        """What kind of places these are: one of `KINDS`, or `local`."""
+        return next((kind for kind in KINDS if getattr(self, kind)), "local")
 
     @property
     def local(self) -> bool:
         """Whether the load comes from this process alone."""
-        return self.processes is None and not self.ssh
+        return self.kind == "local"
+
+    @property
+    def on_dask(self) -> bool:
+        """Whether the places are at workers of Dask."""
+        return self.kind in {"dask", "slurm", "htcondor"}
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the places are on other hosts."""
+        return bool(self.ssh) or self.on_dask
+
+    @property
+    def count(self) -> int:
+        """How many places there are; 0 when only a cluster knows."""
+        return len(self.ssh) or self.processes or self.slurm or self.htcondor or int(self.local)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the places are called."""
-        if self.ssh:
-            return self.ssh
-        return tuple(f"process {number}" for number in range(1, (self.processes or 0) + 1)) or ("local",)
+        """What the places are called; nothing when only a cluster knows how many there are."""
+        if self.ssh or self.local:
+            return self.ssh or ("local",)
+        name = "process" if self.processes else self.kind
+        return tuple(f"{name} {number}" for number in range(1, self.count + 1))
+
+
+KINDS = ("processes", "ssh", "dask", "slurm", "htcondor")
+"""Words that say where places are."""
+FLEETS = "local, workers:N, processes:N, ssh:HOST,HOST, dask:ADDRESS, slurm:N or htcondor:N"
 
 
 def _short_places(value: object) -> object:
-    """Read `local`, `workers:2`, `processes:4`, `ssh:host,host`: also what --fleet takes."""
+    """Read `processes:4`, `ssh:host,host`, `dask:tcp://host:8786`: also what --fleet takes."""
     if not isinstance(value, str):
         return value
     kind, _, rest = value.partition(":")
     match kind.strip(), rest.strip():
         case "local", "":
             return {}
-        case ("workers" | "processes") as word, number if number:
-            return {word: number}
+        case ("workers" | "processes" | "slurm" | "htcondor" | "dask") as word, rest if rest:
+            return {word: rest}
         case "ssh", hosts if hosts:
             return {"ssh": [host.strip() for host in hosts.split(",")]}
-    raise ValueError(f"{value!r} is not a fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
+    raise ValueError(f"{value!r} is not a fleet; expected {FLEETS}")
 
 
 PlacesWord = Annotated[Places, BeforeValidator(_short_places)]

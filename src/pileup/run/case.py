@@ -187,7 +187,7 @@ class CaseRun:
         engine = "native" if work.program is not None else "python"
         self._live.book.change(self.case, lambda entry: replace(entry, engine=engine))
         places = self._live.plan.suite.places
-        several = not test.native() and max(places.processes or 1, len(places.ssh)) > 1
+        several = not test.native() and places.count != 1
         own = [remark_on(self.case.test.use, Path(self._live.plan.folder))] if several else []
         for remark in (*filter(None, own), *self._asked("remarks", test.remarks)):
             self._live.book.remark(self.case, remark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from math import lcm
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -161,8 +162,8 @@ def places_that_differ(plan: Plan, case: Case) -> range:
     """Return the places, from 1, at which the options of a case may differ: only the first if they do not."""
     cls = class_of_test(case.test.use, Path(plan.folder))
     options = merged_options(cls, plan.suite.options, case.test.options)
-    several = any(len(values_by_place(value)) > 1 for value in options.values())
-    return range(1, (len(plan.suite.places.names) if several else 1) + 1)
+    different = lcm(*(len(values_by_place(value)) or 1 for value in options.values()))
+    return range(1, (plan.suite.places.count or different if different > 1 else 1) + 1)
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

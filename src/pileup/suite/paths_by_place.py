@@ -16,7 +16,8 @@ def path_settings(suite: Suite, tests: Sequence[TestSpec]) -> Iterator[tuple[str
     for name, target in suite.targets.items():
         if target.path is None or not target.path.by_place:
             continue
-        places = {place for test in tests if name in test.aims for place in _places(test, suite.places.names)}
+        count = suite.places.count or len(target.path.by_place)  # which of a cluster's are there, only it knows
+        places = {place for test in tests if name in test.aims for place in _places(test, suite.places.names, count)}
         if len({tuple(map(str, target.path.at_place(place))) for place in places}) > 1:
             raise ValueError(
                 f"the path of target {name!r} differs by place, and {counted(len(places), 'place')} reach it at a "
@@ -26,10 +27,10 @@ def path_settings(suite: Suite, tests: Sequence[TestSpec]) -> Iterator[tuple[str
             yield name, f"path.{word}", value
 
 
-def _places(test: TestSpec, names: Sequence[str]) -> list[int]:
+def _places(test: TestSpec, names: Sequence[str], count: int) -> list[int]:
     """Return the places of the fleet that run a test, numbered from 1."""
     if test.places is None or isinstance(test.places, int):
-        return list(range(1, (test.places or len(names)) + 1))
+        return list(range(1, (test.places or count) + 1))
     return [
         int(name) if name.isdigit() else names.index(name) + 1 for name in sorted(test.places) if _is_place(name, names)
     ]

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pileup.fleet import Fleet, open_fleet
 from pileup.fleet.fleet import Place
+from pileup.fleet.opening import cluster_of
 from pileup.model.manifest import PlaceEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Frame
@@ -17,6 +19,9 @@ from pileup.record import RunFolder
 from pileup.run.manifest import ManifestWriter
 from pileup.run.places.environment import variables
 from pileup.run.targets.opening import Targets
+
+if TYPE_CHECKING:
+    from pileup.fleet.dask.cluster import DaskCluster
 
 Key = tuple[str, ...]
 
@@ -35,6 +40,8 @@ class Fleets:
         self._manifest = manifest
         self._lock = threading.Lock()
         self._open: dict[Key, Fleet] = {}
+        self._cluster: DaskCluster | None = None
+        """That of all fleets on Dask, once there is one."""
         self.local = self._add(("local",), Places(workers=plan.suite.places.workers), {})
 
     def of(self, case: Case, native: bool) -> Fleet:
@@ -69,6 +76,8 @@ class Fleets:
             fleet.close()
             for frame in fleet.ledger_frames():
                 self._folder.append_frame(frame)
+        if self._cluster is not None:
+            self._cluster.close()
 
     def _renew(self, fleet: Fleet) -> None:
         """Open new places for those that are lost; the numbers go on."""
@@ -99,7 +108,11 @@ class Fleets:
 
     def _add(self, key: Key, places: Places, environment: dict[str, str]) -> Fleet:
         urls = self._targets.urls()
-        fleet = open_fleet(places, self._folder, self._targets.plan, urls, first=self._next, environment=environment)
+        self._cluster = self._cluster or cluster_of(places)
+        on = self._cluster if places.on_dask else None
+        fleet = open_fleet(
+            places, self._folder, self._targets.plan, urls, first=self._next, environment=environment, cluster=on
+        )
         self._next += len(fleet.places)
         self._tell(fleet.places)
         self._open[key] = fleet

@@ -55,7 +55,8 @@ def _of_suite(suite: Suite) -> Iterator[Told]:
         told = f"fault {fault.name or number} ({fault.do}) acts on a real server"
         yield told, "faults in the settings of a machine", RUN
     if not suite.places.local:
-        yield f"the load comes from {', '.join(suite.places.names)}", "one place, this process", "leave out `places`"
+        where = ", ".join(suite.places.names) or suite.places.kind
+        yield f"the load comes from {where}", "one place, this process", "leave out `places`"
     if suite.environment is not None:
         yield "`environment` is client software, which takes real time", "none", RUN
     if suite.isolate == "process":

@@ -142,7 +142,7 @@ class TargetRules:
         if path is None:
             return
         at = target.node.keys.get("path", target.node.at)
-        if cls.relayed and suite and suite.places.ssh and path.at is None:
+        if cls.relayed and suite and suite.places.elsewhere and path.at is None:
             told = (
                 f"target {shown(name)} has a `path`, whose relay is on this machine, and the places are on other hosts"
             )
