@@ -14,6 +14,7 @@ EXCEPTIONS = {
     "practice/storage.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
     "practice/batch.py": ("pileup.model.practice", "the same"),
     "practice/issuer.py": ("pileup.model.practice", "the same"),
+    "practice/tape.py": ("pileup.model.practice", "the same"),
     "credentials/server_certificates.py": ("pileup._core._native", "the engine makes certificates of launched servers"),
     "tape/machine.py": ("pileup._core._native", "the practice tape library is one of the engine's own"),
     "xrootd/session.py": ("pileup._core", "the engine speaks root:// for looks and clean-up, too"),

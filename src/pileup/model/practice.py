@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
@@ -277,11 +278,11 @@ class DriveDown(Part):
 
 
 class TapeSettings(GuardedSettings):
-    """Settings of the practice tape library, which speaks the WLCG Tape REST API.
+    """Settings of the practice tape library, which speaks the WLCG Tape REST API, and of its machine in virtual time.
 
-    A file that is wanted on disk waits at the stager until fewer than `max_transfers` are at the library, then at the
-    library for a drive, for the robot to bring its cartridge, and for the tape to be wound; then it is read. All times
-    but `service` are library time, which runs `speed_up` times faster than real time.
+    A file that is wanted on disk waits at the stager of a worker node until fewer than `max_transfers` of that node are
+    at the library, then at the library for a drive, for the robot to bring its cartridge, and for the tape to be wound;
+    then it is read. All times but `service` are library time, which runs `speed_up` times faster than real time.
     """
 
     speed_up: float = Field(1.0, ge=0.001, le=1e6, description="library time runs so many times faster than real time")
@@ -290,13 +291,23 @@ class TapeSettings(GuardedSettings):
     size: Sizes = Field(
         SizeLaw(fixed=10**9), description="bytes of a file, e.g. `2 GB`, or drawn: `{lognormal: [1 GB, 0.5]}`"
     )
+    together: int = Field(
+        0,
+        ge=0,
+        le=10**8,
+        description="files of a folder, which lie on one cartridge: PREFIX/0000000/0000000 and so on; 0: no folders, "
+        "and the cartridge of each file is drawn",
+    )
+    nodes: int = Field(1, ge=1, le=100_000, description="worker nodes, each with a stager of its own")
     max_transfers: int = Field(
-        0, ge=0, le=10**6, description="files handed to the library at the same time; the others wait; 0: any number"
+        0, ge=0, le=10**6, description="files that a stager hands to the library at a time; others wait; 0: any number"
     )
     keep: Duration = Field(0, description="how long a file stays on disk that nobody needs any more")
     most: int = Field(10_000, ge=1, le=10**6, description="most files of one request; beyond, the answer is 413")
     drives: int = Field(4, ge=1, le=10_000, description="tape drives")
-    cartridges: int = Field(100, ge=1, le=10**6, description="cartridges; which one has a file is drawn from the seed")
+    cartridges: int = Field(
+        100, ge=1, le=10**6, description="cartridges; which one has a file, or a folder, is drawn from the seed"
+    )
     arms: int = Field(1, ge=1, le=10_000, description="cartridges that the robot moves at the same time")
     order: Literal["cartridge", "fifo"] = Field(
         "cartridge",
@@ -336,13 +347,24 @@ class TapeSettings(GuardedSettings):
 
     def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeTape` (as JSON): times in ns, sizes in bytes, speed in bytes/s."""
-        plain = ("speed_up", "files", "prefix", "max_transfers", "keep", "most", "sitename", "events")
-        library = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
-        laws = ("mount", "dismount", "seek", "service")
+        plain = ("speed_up", "files", "prefix", "together", "nodes", "max_transfers", "keep", "most", "sitename")
         return (
             self.common()
-            | {name: getattr(self, name) for name in (*plain, *library)}
-            | {name: getattr(self, name).to_native() for name in laws}
-            | {"size": self.size.model_dump(exclude_none=True), "down": [each.to_native() for each in self.down]}
+            | self._library()
+            | {name: getattr(self, name) for name in (*plain, "events")}
+            | {"size": self.size.model_dump(exclude_none=True), "service": self.service.to_native()}
             | {"faults": [fault.to_native() for fault in self.faults]}
+        )
+
+    def rules(self, seed: int) -> str:
+        """Return what a library without a server takes (crates/pileup-tape), as JSON, with another seed."""
+        return json.dumps(self._library() | {"seed": seed})
+
+    def _library(self) -> dict[str, object]:
+        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
+        laws = ("mount", "dismount", "seek")
+        return (
+            {name: getattr(self, name) for name in plain}
+            | {name: getattr(self, name).to_native() for name in laws}
+            | {"down": [each.to_native() for each in self.down]}
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from pileup._core._native import TapeLibrary
-from pileup.builtin.tape.settings import TapeSettings
 from pileup.plugin import Failed, VirtualTime
 from pileup.plugin.tape import Stage, Step, TapeTarget
 
@@ -28,12 +27,14 @@ PROBLEMS = {
 class SimulatedTape(TapeTarget):
     """A library and its stagers, moved by the clock of a simulation."""
 
-    def __init__(self, settings: TapeSettings, time: VirtualTime) -> None:
+    def __init__(
+        self, rules: Callable[[int], str], seed: int, nodes: int, max_transfers: int, time: VirtualTime
+    ) -> None:
+        """`rules` are those of the library with a seed, which is drawn from its own and that of the simulation."""
         super().__init__()
-        self._nodes = settings.nodes
+        self._nodes = nodes
         self._time = time
-        rules = settings.rules(_number(f"{settings.seed} {time.seed}") >> 1)
-        self._library = TapeLibrary(rules, settings.nodes, settings.max_transfers, time.now())
+        self._library = TapeLibrary(rules(_number(f"{seed} {time.seed}") >> 1), nodes, max_transfers, time.now())
         self._waiting: dict[int, asyncio.Queue[Step | Failed]] = {}
         self._planned: int | None = None
         """When the library goes on, as the clock knows."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pileup.plugin import Count, Failed, Op, Outcome, Size, Test, TimeLaw, option
+from pileup.builtin.tape.files import numbered
+from pileup.plugin import Count, Failed, Op, Outcome, Size, Test, TimeLaw, VerdictException, option
 from pileup.plugin.tape import Stage
 from pileup.plugin.units import counted
 
@@ -36,6 +37,12 @@ class TapeProject(Test):
     ahead: Count = option(1, ge=1, le=100_000, help="files asked for and not yet opened, at most")
     open: Literal["arrival", "order"] = option("arrival", help="open files as they arrive, or in the order of asking")
     together: Count = option(1, ge=1, le=100_000, help="files of a project that lie in one folder, on one cartridge")
+    prefix: str = option(
+        "",
+        pattern=r"^((/[^/\n]+)+)?$",
+        help="folder of files with numbers as names, as a real tape system has them: PREFIX/0000000/0000000 and so on, "
+        "`together` in a folder; default: /project-0/0/0, which a simulation has",
+    )
 
     async def run(self, op: Op) -> None:
         """Process the files of one project."""
@@ -78,15 +85,21 @@ class TapeProject(Test):
         return turn, early.pop(turn)
 
     async def _fetch(self, op: Op, number: int, here: asyncio.Queue[tuple[int, str]]) -> None:
-        path = f"/project-{op.number}/{number // self.together}/{number}"
+        path = self._path(op.number, number)
         problem = ""
         try:
             with op("file", path) as file:
                 file.calls = 1
                 await self._recall(op, path)
-        except Failed as failure:
+        except VerdictException as failure:
             problem = str(failure)
         here.put_nowait((number, problem))
+
+    def _path(self, project: int, number: int) -> str:
+        if not self.prefix:
+            return f"/project-{project}/{number // self.together}/{number}"
+        folders = -(-self.files // self.together)  # a folder has files of one project
+        return numbered(self.prefix, project * folders * self.together + number, self.together)
 
     async def _recall(self, op: Op, path: str) -> None:
         """Ask for a file, and record each part of the way until it is there."""
@@ -111,7 +124,7 @@ class TapeProject(Test):
                         drive = {"drive": step.drive}
                         op.record("queue_wait", path, start=handed, end=begun, labels=drive)
                         op.record("transfer", path, start=begun, end=step.time, bytes=self.size, labels=drive)
-        except Failed as failure:
+        except VerdictException as failure:
             self.ledger.end("tape_queue", path, Outcome.FAILED, error=str(failure))
             raise
         finally:
