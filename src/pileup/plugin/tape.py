@@ -87,8 +87,8 @@ class StagedFile(NamedTuple):
     state: FileState
     error: str = ""
     """Why it has failed."""
-    times: Times = Times()
-    """Where the system knows them to the nanosecond."""
+    times: Times | None = None
+    """Where the system says them, to the nanosecond."""
 
 
 class StagingTarget(Target):

@@ -93,7 +93,7 @@ def _file(told: object) -> StagedFile:
     else:
         raise Failed(f"a file has the state {state!r:.100}", f"one of {', '.join(STATES)}", "see the server")
     exact = told.get("exact")
-    return StagedFile(told["path"], known, error, _times(exact) if isinstance(exact, dict) else Times())
+    return StagedFile(told["path"], known, error, _times(exact) if isinstance(exact, dict) else None)
 
 
 def _times(told: Mapping[str, object]) -> Times:

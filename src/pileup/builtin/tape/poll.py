@@ -25,10 +25,10 @@ class TapePoll(Test):
     more, those that have come are released (operation `release`).
 
     Times are those of the polls: a file may have been there for up to the time between two polls, of which the sample
-    `poll_gap` has the longest. Other samples: `files_delivered`, `files_failed`, `files_cancelled`, `files_lost` and
-    `files_unanswered` and their sum `files_over`, for each iteration, and `open` (files). The artefact `not-delivered.csv` names every file that
-    did not come. Several clients share the requests. It sees those of its own place; with N places use the load
-    `{clients: N, times: N}`.
+    `poll_gap` has the longest. Other samples: `files_delivered`, `files_failed`, `files_cancelled`, `files_lost`,
+    `files_unanswered` and their sum `files_over`, for each iteration, and `open` (files). The artefact
+    `not-delivered.csv` names every file that did not come. Several clients share the requests. It sees those of its
+    own place; with N places use the load `{clients: N, times: N}`.
 
     With `drain` one iteration goes on until no file is awaited, and fails shortly before its timeout.
     """

@@ -31,10 +31,9 @@ class Polled(Protocol):
 
 async def recalled(target: Polled, node: int, path: str) -> AsyncIterator[Step]:
     """Ask for a file in a request of its own, and yield what becomes of it; whoever leaves takes it back."""
-    asked = time.time_ns()
-    asking = asyncio.ensure_future(asyncio.to_thread(target.stage, [path], node=node))
+    asking = asyncio.ensure_future(asyncio.to_thread(_ask, target, node, path))
     try:
-        request = await asyncio.shield(asking)
+        asked, request = await asyncio.shield(asking)
         yield Step(Stage.ASKED, asked)
         news = News(time.time_ns())
         while not news.over:
@@ -45,7 +44,13 @@ async def recalled(target: Polled, node: int, path: str) -> AsyncIterator[Step]:
                 await asyncio.sleep(target.poll / 1e9)
     finally:
         with suppress(VerdictException):  # what was not made, or is not known any more, need not be taken back
-            await asyncio.to_thread(target.forget, await asking)
+            _, request = await asking
+            await asyncio.to_thread(target.forget, request)
+
+
+def _ask(target: Polled, node: int, path: str) -> tuple[int, str]:
+    """Ask for a file; return when, without the wait for this thread, and the id of the request."""
+    return time.time_ns(), target.stage([path], node=node)
 
 
 class News:
@@ -81,7 +86,7 @@ class News:
 
     def _known(self, file: StagedFile, now: int) -> Times:
         """Return the times that the system says, or else those of the polls."""
-        if file.times.handed or file.times.ended:
+        if file.times is not None:
             return file.times
         there = file.state is FileState.COMPLETED
         begun = self._begun or (now if there or file.state is FileState.STARTED else 0)
