@@ -94,7 +94,7 @@ class StagedFile(NamedTuple):
 class StagingTarget(Target):
     """A tape system that is asked for many files at once, and then how far they are.
 
-    Methods raise Refused where the system says no, Failed for what it got wrong, Ambiguous where no answer came.
+    Methods raise Refused where the system refuses, Failed for what it got wrong, Ambiguous where no answer came.
     """
 
     _framework: ClassVar[bool] = True

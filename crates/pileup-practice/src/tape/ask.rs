@@ -34,7 +34,7 @@ struct Stage {
 struct File {
     path: String,
     disk_lifetime: Option<String>,
-    /// Name of a site -> what it is told of the file.
+    /// Name of a site -> what that site is to know of the file.
     #[serde(default)]
     targeted_metadata: HashMap<String, Value>,
 }

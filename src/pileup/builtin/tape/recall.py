@@ -43,7 +43,7 @@ async def recalled(target: Polled, node: int, path: str) -> AsyncIterator[Step]:
             if not news.over:
                 await asyncio.sleep(target.poll / 1e9)
     finally:
-        with suppress(VerdictException):  # what was not made, or is not known any more, need not be taken back
+        with suppress(VerdictException):  # nothing to undo: it was not made, or is not known any more
             _, request = await asking
             await asyncio.to_thread(target.forget, request)
 
