@@ -59,7 +59,26 @@ class TapeRestTarget(HttpTarget, TapeTarget, StagingTarget):
             endpoint = self._api.endpoint
         except VerdictException as problem:
             raise TargetError(f"{self.url}: {problem.what}", "an answer", "is it up, is the url right?") from problem
+        if not endpoint.site:
+            self._ask_where()
         return f"Tape REST API v1 of {endpoint.site or answer.getheader('Server') or 'an unnamed site'}"
+
+    def remarks(self) -> list[str]:
+        """Warn where requests do not go through the relay of `path`."""
+        where = locate(self._api.endpoint.url)
+        past = self.via and where.authority != self.location.authority
+        told = [f"its API is at {where.authority}, which the relay of `path` does not lead to"] if past else []
+        return super().remarks() + told
+
+    def _ask_where(self) -> None:
+        """Raise TargetError where there is no such API: one that says nothing of itself says where files are."""
+        try:
+            self.locality(["/"])
+        except Refused:
+            pass  # there is one, which wants to know more of us
+        except (Failed, Ambiguous) as problem:
+            told = f"{self.url} names no Tape REST API, and is none: {problem.what}"
+            raise TargetError(told, f"one, or /{WELL_KNOWN}", "correct the url") from problem
 
     @cached_property
     def _api(self) -> Api:
@@ -84,12 +103,11 @@ class TapeRestTarget(HttpTarget, TapeTarget, StagingTarget):
     def _allowed(self, where: Location) -> Location:
         """Return a place that may have the credentials. Raises TargetError for any other."""
         here = self.location
-        same = where.scheme == here.scheme and where.host == here.host
-        if same or where.host in self.trust or where.authority in self.trust:
+        if where.scheme == here.scheme and {where.host, where.authority} & {here.host, *self.trust}:
             return where
         raise TargetError(
             f"{self.url} says that its Tape REST API is at {where.url}",
-            f"{here.scheme}://{here.host}, at any port, or a host of `trust`",
+            f"{here.scheme}://{here.host}, at any port, or at a host of `trust`",
             f"add {where.authority} to the target's option `trust` if the credentials may go there",
         )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from pileup.builtin.tape.files import TapeFiles
 from pileup.builtin.tape.requests import Wanted, requests_of, submit
-from pileup.plugin import Duration, Op, option
+from pileup.plugin import Duration, NotThere, Op, VerdictException, option
 
 
 class TapeStorm(TapeFiles):
@@ -17,7 +19,8 @@ class TapeStorm(TapeFiles):
 
     In a suite: `{name: storm, use: tape.storm, target: tape, options: {files: 200}, load: {times: 5000, clients: 4}}`,
     beside it `{name: poll, use: tape.poll, target: tape, with: [storm], load: {every: 10 s}}`, and after it a
-    `tape.poll` with `drain`. Where each file is asked for once, `among` is files x iterations.
+    `tape.poll` with `drain`. Where each file is asked for once, `among` is files x iterations. Requests that are not
+    over at the end of the run are deleted.
     """
 
     name = "tape.storm"
@@ -31,6 +34,17 @@ class TapeStorm(TapeFiles):
         wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}")
         request = submit(op, self.target, self.ledger, wanted)
         requests_of(self.target).add(request)
+
+    def end_run(self) -> None:
+        """Delete the requests that are not over: nobody polls them any more."""
+        requests = requests_of(self.target)
+        while (request := requests.take(time.time_ns())) is not None:
+            try:
+                self.target.forget(request.id)
+            except NotThere:
+                continue
+            except VerdictException:
+                return  # the system is away: the others would not be deleted either
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and each file."""

@@ -24,7 +24,7 @@ from pileup.model.errors import Failed, NotThere, Refused, TargetError
 from pileup.model.record import Outcome
 from pileup.model.suite import Credentials
 from pileup.plugin import Context
-from pileup.plugin.testing import Iteration, TestLedger, run_once
+from pileup.plugin.testing import Iteration, TestLedger, TestOp, run_once
 from tests.servers.practice_issuer import practice_issuer
 from tests.servers.practice_tape import RunningTape, practice_tape
 
@@ -126,9 +126,10 @@ def test_what_a_storm_asks_for_is_accounted_for_by_polls(tmp_path: Path) -> None
     settings = {**QUICK, "speed_up": 10_000, "lost": "3 %", "silent": [17, 150], "unreadable": [1], "drives": 4}
     with practice_tape(tmp_path, **settings) as tape:
         system = target(tape)
+        storm = TapeStorm(system, context(tmp_path), files=20, among=200)
+        storm.ledger = ledger
         for turn in range(number):
-            asked = {"number": turn, "ledger": ledger, "context": context(tmp_path)}
-            assert run_once(TapeStorm, system, files=20, among=200, **asked).passed
+            storm.run(TestOp(turn, ledger=ledger))
         assert ledger.open("recall") == 200
         options = {"drain": True, "interval": 50 * MS, "deadline": 1500 * MS, "context": context(tmp_path)}
         result = run_once(TapePoll, system, ledger=ledger, **options)
@@ -224,6 +225,13 @@ def test_files_of_requests_that_are_not_taken_have_outcomes(tmp_path: Path) -> N
         gone.probe()
 
 
+def test_requests_that_are_not_over_are_deleted_at_the_end_of_a_run(tmp_path: Path) -> None:
+    with practice_tape(tmp_path, **QUICK, silent=[0]) as tape:
+        assert run_once(TapeStorm, target(tape), files=2, ledger=TestLedger()).passed
+        counts = tape.ask("GET", "/counts").json
+    assert (counts["requests"], counts["cancelled"] > 0) == (0, True)
+
+
 def test_an_expired_token_is_refused_and_named_as_such(tmp_path: Path) -> None:
     with practice_issuer(tmp_path, lifetime="1 s") as issuer:
         me = Credentials.model_validate({"user": "pileup", "password": "open-sesame"})
@@ -247,14 +255,22 @@ class Elsewhere(BaseHTTPRequestHandler):
     """A server whose metadata name an API at a host of somebody else, or which has none."""
 
     uri: str | None = None
+    infos: list[dict[str, str]] | None = None
 
     def do_GET(self) -> None:
         endpoint = {"uri": self.uri, "version": "v1", "metadata": {}}
-        data = json.dumps({"sitename": "x", "endpoints": [endpoint]}).encode()
-        self.send_response(404 if self.uri is None else 200)
+        self._answer(None if self.uri is None else {"sitename": "x", "endpoints": [endpoint]})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(self.infos)
+
+    def _answer(self, found: object) -> None:
+        data = json.dumps(found).encode()
+        self.send_response(404 if found is None else 200)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        if self.command == "GET":
+        if self.command != "HEAD":
             self.wfile.write(data)
 
     do_HEAD = do_GET  # noqa: N815  the name that the library asks for
@@ -269,12 +285,17 @@ def test_credentials_go_to_no_host_that_is_not_trusted(monkeypatch: pytest.Monke
         url = f"http://127.0.0.1:{server.server_port}/"
         monkeypatch.setattr(Elsewhere, "uri", "http://evil.example:80/api/v1")
         with pytest.raises(
-            TargetError, match=r"is at http://evil.example/api/v1; expected http://127.0.0.1, at any port"
+            TargetError, match=r"is at http://evil\.example/api/v1; expected http://127\.0\.0\.1, at any port"
         ):
             TapeRestTarget(url).probe()
         assert TapeRestTarget(url, trust=["evil.example"]).probe() == "Tape REST API v1 of x"
         monkeypatch.setattr(Elsewhere, "uri", None)
-        assert TapeRestTarget(url + "api/v1")._api.endpoint.url == url + "api/v1", "the url is that of the API"
+        with pytest.raises(
+            TargetError, match=r"names no Tape REST API, and is none: there is nothing at 'archiveinfo'"
+        ):
+            TapeRestTarget(url).probe()
+        monkeypatch.setattr(Elsewhere, "infos", [{"path": "/", "locality": "NONE"}])
+        assert TapeRestTarget(url + "api/v1").probe().startswith("Tape REST API v1 of BaseHTTP"), "it is the API itself"
         server.shutdown()
 
 
