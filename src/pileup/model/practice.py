@@ -347,24 +347,30 @@ class TapeSettings(GuardedSettings):
 
     def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeTape` (as JSON): times in ns, sizes in bytes, speed in bytes/s."""
-        plain = ("speed_up", "files", "prefix", "together", "nodes", "max_transfers", "keep", "most", "sitename")
+        plain = (
+            "speed_up",
+            "files",
+            "prefix",
+            "together",
+            "nodes",
+            "max_transfers",
+            "keep",
+            "most",
+            "sitename",
+            "events",
+        )
+        library = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
+        laws = ("mount", "dismount", "seek", "service")
         return (
             self.common()
-            | self._library()
-            | {name: getattr(self, name) for name in (*plain, "events")}
-            | {"size": self.size.model_dump(exclude_none=True), "service": self.service.to_native()}
+            | {name: getattr(self, name) for name in (*plain, *names, *library)}
+            | {name: getattr(self, name).to_native() for name in laws}
+            | {"size": self.size.model_dump(exclude_none=True), "down": [each.to_native() for each in self.down]}
             | {"faults": [fault.to_native() for fault in self.faults]}
         )
 
     def rules(self, seed: int) -> str:
         """Return what a library without a server takes (crates/pileup-tape), as JSON, with another seed."""
-        return json.dumps(self._library() | {"seed": seed})
-
-    def _library(self) -> dict[str, object]:
-        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
-        laws = ("mount", "dismount", "seek")
-        return (
-            {name: getattr(self, name) for name in plain}
-            | {name: getattr(self, name).to_native() for name in laws}
-            | {"down": [each.to_native() for each in self.down]}
-        )
+        native = self.to_native()
+        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent", "down")
+        return json.dumps({name: native[name] for name in (*plain, "mount", "dismount", "seek")} | {"seed": seed})

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 from pileup.plugin import Failed, TargetError
 from pileup.plugin.tape import FileState, StagedFile, Times
 
 MOST = 300
 """Characters of a text of the server in a message."""
+
+
+class Told(TypedDict, total=False):
+    """What an answer may say. Nothing of it is checked."""
+
+    endpoints: object
+    sitename: object
+    requestId: object
+    files: object
+    title: object
+    detail: object
+
+
 STATES = {state.value: state for state in FileState}
 
 
@@ -47,8 +59,8 @@ def endpoint_of(url: str, body: bytes) -> Endpoint:
 
 def request_of(body: bytes, location: str) -> str:
     """Return the id of a new request: of the answer, or of the address that it gives. Raises Failed."""
-    found = _object(body) or {}
-    number = found.get("requestId") or location.rstrip("/").rpartition("/")[2]
+    found = _object(body)
+    number = (found.get("requestId") if found else None) or location.rstrip("/").rpartition("/")[2]
     if not isinstance(number, str) or not number or any(letter.isspace() or letter in "/?#" for letter in number):
         raise Failed(f"the answer to a stage request has the id {number!r:.100}", "a `requestId`", "see the server")
     return number
@@ -76,7 +88,7 @@ def problem_of(body: bytes) -> str:
     found = _object(body)
     if found is None:
         return ""
-    title, detail = (str(found.get(name) or "") for name in ("title", "detail"))
+    title, detail = str(found.get("title") or ""), str(found.get("detail") or "")
     return (f"{title}: {detail}" if title and detail else title or detail)[:MOST]
 
 
@@ -92,12 +104,13 @@ def _file(told: object) -> StagedFile:
         known = STATES[state]
     else:
         raise Failed(f"a file has the state {state!r:.100}", f"one of {', '.join(STATES)}", "see the server")
-    exact = told.get("exact")
-    return StagedFile(told["path"], known, error, _times(exact) if isinstance(exact, dict) else None)
+    return StagedFile(told["path"], known, error, _times(told.get("exact")))
 
 
-def _times(told: Mapping[str, object]) -> Times:
-    """Return the times that a practice library knows."""
+def _times(told: object) -> Times | None:
+    """Return the times that a practice library knows, where it was asked for them."""
+    if not isinstance(told, dict):
+        return None
     handed, begun, ended = (
         time if isinstance(time := told.get(name), int) else 0 for name in ("handed", "begun", "ended")
     )
@@ -105,9 +118,9 @@ def _times(told: Mapping[str, object]) -> Times:
     return Times(handed, begun, ended, f"d{drive}" if isinstance(drive, int) else "")
 
 
-def _object(body: bytes) -> dict[str, object] | None:
+def _object(body: bytes) -> Told | None:
     found = _json(body)
-    return found if isinstance(found, dict) else None
+    return cast(Told, found) if isinstance(found, dict) else None
 
 
 def _json(body: bytes) -> object:

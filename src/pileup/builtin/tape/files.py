@@ -27,13 +27,13 @@ def listed(path: Path, _changed: int) -> tuple[str, ...]:
     Raises ValueError for a line that is no path, and for a file without paths.
     """
     found = []
-    for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        told = line.strip()
-        if told.startswith("#") or not told:
+    for at, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        line = text.strip()
+        if line.startswith("#") or not line:
             continue
-        if not told.startswith("/"):
-            raise ValueError(f"{path.name}:{at}: {told!r:.80}; expected a path that begins with /")
-        found.append("/" + "/".join(part for part in told.split("/") if part))
+        if not line.startswith("/"):
+            raise ValueError(f"{path.name}:{at}: {line!r:.80}; expected a path that begins with /")
+        found.append("/" + "/".join(part for part in line.split("/") if part))
     if not found:
         raise ValueError(f"{path.name} has no paths; expected one in each line")
     return tuple(found)
