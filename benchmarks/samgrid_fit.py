@@ -20,10 +20,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pileup.builtin.tape.machine import SimulatedTape
+from pileup.builtin.practice.tape import PracticeTapeTarget
 from pileup.builtin.tape.project import TapeProject
-from pileup.builtin.tape.settings import TapeSettings
-from pileup.plugin import Context
+from pileup.plugin import Context, Target
 from pileup.run.simulation.clock import VirtualClock
 from pileup.run.simulation.loop import VirtualLoop
 from pileup.run.simulation.machines import MachineTime
@@ -73,7 +72,7 @@ def study(launch: dict[str, Any], options: dict[str, Any], transfers: int) -> tu
     loop = VirtualLoop(clock)
     sums: dict[str, int] = {}
 
-    async def project(tape: SimulatedTape, number: int) -> int:
+    async def project(tape: Target, number: int) -> int:
         test = TapeProject(tape, Context(client=number), **options)
         op = Counted(number, sums)
         test.ledger = op  # type: ignore[assignment]
@@ -81,8 +80,7 @@ def study(launch: dict[str, Any], options: dict[str, Any], transfers: int) -> tu
         return clock.now()
 
     async def main() -> list[int]:
-        settings = TapeSettings.model_validate({**launch, "max_transfers": transfers})
-        tape = SimulatedTape(settings, MachineTime(clock, 1))
+        tape = PracticeTapeTarget().simulated({**launch, "max_transfers": transfers}, MachineTime(clock, 1))
         return await asyncio.gather(*(project(tape, number) for number in range(PROJECTS)))
 
     try:

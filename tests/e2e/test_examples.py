@@ -36,11 +36,13 @@ ELSEWHERE = {
     "purge",
     "samgrid-tuning",
     "stager-tuning",
+    "tape-storm",
     "tuning",
     "weak-scaling",
 } | STORAGE
 """Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream_*.py, test_find.py,
-test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_scaling.py, test_storage_check.py, …"""
+test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_scaling.py, test_storage_check.py, test_tape.py,
+…"""
 
 
 def test_every_example_is_run_here() -> None:

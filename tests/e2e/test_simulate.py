@@ -30,14 +30,6 @@ def test_hours_go_by_in_seconds_and_the_report_says_so(tmp_path: Path) -> None:
     assert pileup("verify", str(folder), cwd=tmp_path).returncode == 0
 
 
-def test_the_same_suite_for_real_says_where_its_target_is(tmp_path: Path) -> None:
-    (tmp_path / "tape.yaml").write_text(SMALL)
-    assert pileup("validate", "tape.yaml", cwd=tmp_path).returncode == 0
-    done = pileup("run", "tape.yaml", "--quiet", cwd=tmp_path)
-    assert done.returncode == 5
-    assert "pileup simulate" in done.stdout + done.stderr
-
-
 def test_what_is_real_is_refused_by_name(tmp_path: Path) -> None:
     done = pileup("simulate", "suite:first-run", cwd=tmp_path)
     assert done.returncode == 3

@@ -14,8 +14,11 @@ EXCEPTIONS = {
     "practice/storage.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
     "practice/batch.py": ("pileup.model.practice", "the same"),
     "practice/issuer.py": ("pileup.model.practice", "the same"),
+    "practice/tape.py": ("pileup.model.practice", "the same"),
     "credentials/server_certificates.py": ("pileup._core._native", "the engine makes certificates of launched servers"),
     "stager/names.py": ("pileup._core._native", "files of the practice tape library lie where the engine has drawn it"),
+    "stager/settings.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
+    "tape/settings.py": ("pileup.model.practice", "the same"),
     "tape/machine.py": ("pileup._core._native", "the practice tape library is one of the engine's own"),
     "xrootd/session.py": ("pileup._core", "the engine speaks root:// for looks and clean-up, too"),
 }

@@ -47,6 +47,7 @@ class RunningTape:
         self._events = folder / "tape.csv"
         native = TapeSettings.model_validate({"events": str(self._events), **FAST, **settings}).to_native()
         self.server = PracticeTape(json.dumps(native))
+        self.url = f"http://127.0.0.1:{self.server.port}/"
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         """Send a request with a body in JSON."""

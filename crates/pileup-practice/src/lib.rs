@@ -19,6 +19,7 @@ mod fault;
 mod front;
 mod issuer;
 mod jwt;
+mod lines;
 mod log;
 mod methods;
 mod pipe;

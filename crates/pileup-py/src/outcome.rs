@@ -69,7 +69,7 @@ pub fn numbered(number: i64) -> PyResult<Outcome> {
 pub fn cause(number: i64) -> PyResult<Cause> {
     u8::try_from(number).ok().and_then(Cause::of).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "cause {number} is unknown; expected 0 (not known) to 4 (token expired) (see model.cause.Cause)"
+            "cause {number} is unknown; expected 0 (not known) to 5 (lost by the system) (see model.cause.Cause)"
         ))
     })
 }

@@ -53,13 +53,15 @@ pub enum Cause {
     Cancelled = 3,
     /// The system refused, and the token that it was shown was over.
     TokenExpired = 4,
+    /// The system does not know any more what it has accepted.
+    Forgotten = 5,
 }
 
 impl Cause {
     /// The cause of this number.
     #[must_use]
     pub fn of(number: u8) -> Option<Self> {
-        [Self::None, Self::OpenFiles, Self::LocalPorts, Self::Cancelled, Self::TokenExpired]
+        [Self::None, Self::OpenFiles, Self::LocalPorts, Self::Cancelled, Self::TokenExpired, Self::Forgotten]
             .get(usize::from(number))
             .copied()
     }

@@ -18,6 +18,8 @@ class Cause(IntEnum):
     """The job was cancelled."""
     TOKEN_EXPIRED = 4
     """The system refused, and the token that it was shown had expired."""
+    FORGOTTEN = 5
+    """The system does not know any more what it has accepted."""
 
     @property
     def word(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
@@ -276,27 +277,17 @@ class DriveDown(Part):
         return {"drive": self.drive, "from": self.at, "lasts": self.for_}
 
 
-class TapeSettings(GuardedSettings):
-    """Settings of the practice tape library, which speaks the WLCG Tape REST API.
+class LibrarySettings(Part):
+    """A tape library: drives, cartridges, a robot, and what goes wrong on purpose.
 
-    A file that is wanted on disk waits at the stager until fewer than `max_transfers` are at the library, then at the
-    library for a drive, for the robot to bring its cartridge, and for the tape to be wound; then it is read. All times
-    but `service` are library time, which runs `speed_up` times faster than real time.
+    A file is read by a drive that has its cartridge: the robot brings the one before back (`dismount`), mounts the
+    other one (`mount`), the drive winds to the file (`seek`) and reads it at its `speed`.
     """
 
-    speed_up: float = Field(1.0, ge=0.001, le=1e6, description="library time runs so many times faster than real time")
-    files: Count = Field(10_000, le=10**8, description="files on tape; their names are PREFIX/0000000 and so on")
-    prefix: str = Field("/tape", pattern=r"^(/[^/]+)+$", description="folder of these files")
-    size: Sizes = Field(
-        SizeLaw(fixed=10**9), description="bytes of a file, e.g. `2 GB`, or drawn: `{lognormal: [1 GB, 0.5]}`"
-    )
-    max_transfers: int = Field(
-        0, ge=0, le=10**6, description="files handed to the library at the same time; the others wait; 0: any number"
-    )
-    keep: Duration = Field(0, description="how long a file stays on disk that nobody needs any more")
-    most: int = Field(10_000, ge=1, le=10**6, description="most files of one request; beyond, the answer is 413")
     drives: int = Field(4, ge=1, le=10_000, description="tape drives")
-    cartridges: int = Field(100, ge=1, le=10**6, description="cartridges; which one has a file is drawn from the seed")
+    cartridges: int = Field(
+        100, ge=1, le=10**6, description="cartridges; which one has a file, or a folder, is drawn from the seed"
+    )
     arms: int = Field(1, ge=1, le=10_000, description="cartridges that the robot moves at the same time")
     order: Literal["cartridge", "fifo"] = Field(
         "cartridge",
@@ -313,17 +304,9 @@ class TapeSettings(GuardedSettings):
         (), description="files that the library never serves: the n-th that it was handed, from 0"
     )
     down: tuple[DriveDown, ...] = Field((), description="when drives are down")
-    service: TimeLaw = Field(Law(fixed=0), description="real time for which a request of the API holds its slot")
-    sitename: str = Field("pileup-practice", min_length=1, description="what it calls itself to those who look for it")
-    faults: tuple[Fault, ...] = Field((), description="faults to inject into requests")
-    events: str | None = Field(
-        None, description="CSV file that says what happened to each file, in both times; default: none"
-    )
 
     @model_validator(mode="after")
     def _there_are_such(self) -> Self:
-        if self.size.mix is not None:
-            raise ValueError("size has a mix; expected a size, or one drawn from uniform or lognormal")
         for number in self.unreadable:
             if not 0 <= number < self.cartridges:
                 raise ValueError(f"unreadable has cartridge {number}; expected 0 to {self.cartridges - 1}")
@@ -334,15 +317,79 @@ class TapeSettings(GuardedSettings):
             raise ValueError("silent has a negative number; expected numbers from 0")
         return self
 
+    def library(self) -> dict[str, object]:
+        """Return plain data of the library: times in ns, speed in bytes/s."""
+        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
+        laws = ("mount", "dismount", "seek")
+        return (
+            {name: getattr(self, name) for name in plain}
+            | {name: getattr(self, name).to_native() for name in laws}
+            | {"down": [each.to_native() for each in self.down]}
+        )
+
+    def rules(self, seed: int) -> str:
+        """Return what a library without a server takes (crates/pileup-tape), as JSON."""
+        return json.dumps(self.library() | {"seed": seed})
+
+
+class TapeSettings(GuardedSettings, LibrarySettings):
+    """Settings of the practice tape library, which speaks the WLCG Tape REST API, and of its machine in virtual time.
+
+    A file that is wanted on disk waits at the stager of a worker node until fewer than `max_transfers` of that node are
+    at the library, then at the library for a drive, for the robot to bring its cartridge, and for the tape to be wound;
+    then it is read. All times but `service` are library time, which runs `speed_up` times faster than real time.
+    """
+
+    speed_up: float = Field(1.0, ge=0.001, le=1e6, description="library time runs so many times faster than real time")
+    files: Count = Field(10_000, le=10**8, description="files on tape; their names are PREFIX/0000000 and so on")
+    prefix: str = Field("/tape", pattern=r"^(/[^/]+)+$", description="folder of these files")
+    size: Sizes = Field(
+        SizeLaw(fixed=10**9), description="bytes of a file, e.g. `2 GB`, or drawn: `{lognormal: [1 GB, 0.5]}`"
+    )
+    together: int = Field(
+        0,
+        ge=0,
+        le=10**8,
+        description="files of a folder, which lie on one cartridge: PREFIX/0000000/0000000 and so on; 0: no folders, "
+        "and the cartridge of each file is drawn",
+    )
+    nodes: int = Field(1, ge=1, le=100_000, description="worker nodes, each with a stager of its own")
+    max_transfers: int = Field(
+        0, ge=0, le=10**6, description="files that a stager hands to the library at a time; others wait; 0: any number"
+    )
+    keep: Duration = Field(0, description="how long a file stays on disk that nobody needs any more")
+    most: int = Field(10_000, ge=1, le=10**6, description="most files of one request; beyond, the answer is 413")
+    service: TimeLaw = Field(Law(fixed=0), description="real time for which a request of the API holds its slot")
+    sitename: str = Field("pileup-practice", min_length=1, description="what it calls itself to those who look for it")
+    faults: tuple[Fault, ...] = Field((), description="faults to inject into requests")
+    events: str | None = Field(
+        None, description="CSV file that says what happened to each file, in both times; default: none"
+    )
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if self.size.mix is not None:
+            raise ValueError("size has a mix; expected a size, or one drawn from uniform or lognormal")
+        return self
+
     def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeTape` (as JSON): times in ns, sizes in bytes, speed in bytes/s."""
-        plain = ("speed_up", "files", "prefix", "max_transfers", "keep", "most", "sitename", "events")
-        library = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
-        laws = ("mount", "dismount", "seek", "service")
+        plain = (
+            "speed_up",
+            "files",
+            "prefix",
+            "together",
+            "nodes",
+            "max_transfers",
+            "keep",
+            "most",
+            "sitename",
+            "events",
+        )
         return (
             self.common()
-            | {name: getattr(self, name) for name in (*plain, *library)}
-            | {name: getattr(self, name).to_native() for name in laws}
-            | {"size": self.size.model_dump(exclude_none=True), "down": [each.to_native() for each in self.down]}
+            | self.library()
+            | {name: getattr(self, name) for name in plain}
+            | {"service": self.service.to_native(), "size": self.size.model_dump(exclude_none=True)}
             | {"faults": [fault.to_native() for fault in self.faults]}
         )

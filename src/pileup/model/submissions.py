@@ -64,7 +64,7 @@ class AuditResult:
 
 @dataclass(frozen=True, slots=True)
 class JobReason:
-    """Why jobs failed, equal reasons together. `name` is one of them."""
+    """Why jobs, or files, failed, equal reasons together. `name` has the first five of them, by name."""
 
     reason: str
     count: int
@@ -73,20 +73,31 @@ class JobReason:
 
 @dataclass(frozen=True, slots=True)
 class JobsResult:
-    """How the jobs of one test ended, over all its cases, by its detached operation `job`."""
+    """How the jobs of one test ended, by its detached operation `job`; or its files, by `recall`."""
 
     test: str
     states: dict[str, int]
-    """completed, failed, cancelled, not over at the end, lost with its place -> count; those that there are."""
+    """completed, failed, cancelled, … (STATES) -> count; those that there are."""
     failed: Figure
-    """Share of what failed among what completed or failed: a cancelled one says nothing about the system."""
+    """Share of what failed or was forgotten among that and what completed: a cancelled one says nothing about the
+    system.
+    """
     reasons: tuple[JobReason, ...] = ()
     """The most frequent ones, at most 50."""
     more_reasons: int = 0
 
 
-STATES = ("completed", "failed", Cause.CANCELLED.word, "not over at the end", "lost with its place")
-"""How a job may end, in the order in which it is shown."""
+STATES = (
+    "completed",
+    "failed",
+    "forgotten by the system",
+    "refused",
+    "no answer",
+    Cause.CANCELLED.word,
+    "not over at the end",
+    "lost with its place",
+)
+"""How a job, or a file, may end, in the order in which it is shown."""
 
 
 def states_of(found: Iterable[JobsResult]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
@@ -57,3 +57,82 @@ class TapeTarget(Target):
         The first step is ASKED. Closing the iterator earlier takes the request back. Raises Failed when the file
         cannot be read, or when the library does not know the request any more.
         """
+
+
+class FileState(StrEnum):
+    """What a tape system says of a file of a stage request, in the words of the WLCG Tape REST API."""
+
+    SUBMITTED = "SUBMITTED"
+    STARTED = "STARTED"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing comes after it."""
+        return self not in {FileState.SUBMITTED, FileState.STARTED}
+
+
+class Times(NamedTuple):
+    """When what has happened to a file, ns since the epoch; 0: not yet, or nobody says."""
+
+    handed: int = 0
+    """Its stager has handed it to the library."""
+    begun: int = 0
+    """Its transfer has begun."""
+    ended: int = 0
+    """It was delivered."""
+    drive: str = ""
+
+
+class StagedFile(NamedTuple):
+    """A file of a stage request."""
+
+    path: str
+    state: FileState
+    error: str = ""
+    """Why it has failed."""
+    times: Times | None = None
+    """Where the system says them, to the nanosecond."""
+
+
+class StagingTarget(Target):
+    """A tape system that is asked for many files at once, and then how far they are.
+
+    Methods raise Refused where the system refuses, Failed for what it got wrong, Ambiguous where no answer came.
+    """
+
+    _framework: ClassVar[bool] = True
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "staging"})
+
+    @abstractmethod
+    def stage(self, paths: Sequence[str], lifetime: int = 0, node: int = 0) -> str:
+        """Ask for files; return the id of the request.
+
+        They should stay on disk for so many ns, 0: until they are released; `node` is the worker node that wants them,
+        where the system knows nodes.
+        """
+
+    @abstractmethod
+    def staged(self, request: str) -> list[StagedFile]:
+        """Return how far the files of a request are: those that the system knows of.
+
+        Raises NotThere when it does not know the request.
+        """
+
+    @abstractmethod
+    def cancel(self, request: str, paths: Sequence[str]) -> None:
+        """These files of a request need not come any more; one that has come to its end stays as it is."""
+
+    @abstractmethod
+    def release(self, request: str, paths: Sequence[str]) -> None:
+        """These files of a request need not stay on disk any more."""
+
+    @abstractmethod
+    def forget(self, request: str) -> None:
+        """Cancel and release all of a request; the system does not know it afterwards."""
+
+    @abstractmethod
+    def locality(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return path -> where the file is, as the system calls it, or what it says against the path."""

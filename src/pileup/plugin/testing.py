@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,18 +30,15 @@ from pileup.model.shared import from_text, to_text
 from pileup.model.timed import KINDS, TEXTS, OperationBatch
 from pileup.model.verdict import RunVerdict
 from pileup.plugin.monitor import Monitor
-from pileup.plugin.operation import End
+from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, checked
 from pileup.plugin.recording import Recording, text_of
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import Judge, Verdict, verdict_of, verdict_on
 
-CHECKED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _-]{0,79}")
-"""Allowed names of checks."""
-
 
 @dataclass(slots=True)
-class TimedOperation:
+class TimedOperation(PlainBlock):
     """One finished operation; `first_byte_after` and `seconds` from its beginning."""
 
     name: str
@@ -72,14 +68,6 @@ class TimedOperation:
         if problem is not None:
             self.outcome, self.error = self._judge(problem)
 
-    async def __aenter__(self) -> Self:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.__exit__(kind, problem, trace)
-
 
 @dataclass(frozen=True, slots=True)
 class EndedOperation:
@@ -95,62 +83,36 @@ class EndedOperation:
     cause: Cause = Cause.NONE
 
 
-class TestLedger:
+class TestLedger(PlainLedger[int]):
     """A ledger in plain Python (plugin.Ledger): ended operations are in `ended`, in order."""
 
     __test__ = False
 
     def __init__(self) -> None:
+        super().__init__()
         self.ended: list[EndedOperation] = []
-        self._open: dict[tuple[str, str], int] = {}
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open one, as Op.begin does. Raises ValueError when it is open already."""
-        if (name, key) in self._open:
-            raise ValueError(f"operation {name!r} on {key!r} is open already; expected a key that no open one has")
+        self.refuse_open(name, key)
         self._open[name, key] = time.time_ns() if start is None else start
 
-    def end(
-        self,
-        name: str,
-        key: str,
-        outcome: int = 0,
-        end: int | None = None,
-        error: str = "",
-        *,
-        bytes: int = 0,
-        cause: int = 0,
-    ) -> bool:
-        """End one; False when none is open."""
-        known, why, start = Outcome(outcome), Cause(cause), self._open.pop((name, key), None)
-        if start is None:
-            return False
-        over = max(start, time.time_ns() if end is None else end)
-        self.ended.append(EndedOperation(name, key, start, over, known, error, bytes, why))
-        return True
+    def now(self) -> int:
+        """Return the time."""
+        return time.time_ns()
 
-    def end_many(self, name: str, ends: Sequence[End], *, cause: int = 0) -> int:
-        """End several of one name, for one cause; return how many were open."""
-        return sum(self.end(name, key, outcome, end, error, cause=cause) for key, outcome, end, error in ends)
+    def start_of(self, one: int) -> int:
+        """Return when one began: all that is kept of it."""
+        return one
 
-    def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
-        """End one as passed and begin `to` in its place."""
-        if (to, key) in self._open or not self.end(name, key, end=at):
-            return False
-        self.begin(to, key, self.ended[-1].end)
-        return True
+    def close(self, name: str, key: str, one: int, ended: Ended) -> None:
+        """Keep one that has ended."""
+        outcome, over, error, moved, cause = ended
+        self.ended.append(EndedOperation(name, key, one, over, outcome, error, moved, cause))
 
-    def open(self, name: str = "") -> int:
-        """Return how many are open, of all names when none is given."""
-        return sum(not name or name == one for one, _ in self._open)
-
-    def keys(self, name: str, most: int | None = None) -> list[str]:
-        """Return the keys of those open, oldest first."""
-        return [key for one, key in self._open if one == name][:most]
-
-    def since(self, name: str, key: str) -> int | None:
-        """Return when one began; None when none is open."""
-        return self._open.get((name, key))
+    def follow(self, one: int, name: str, key: str, start: int) -> int:
+        """Return what is kept of one that begins in the place of another."""
+        return start
 
 
 class TestOp:
@@ -189,12 +151,9 @@ class TestOp:
 
     def check(self, name: str, ok: object) -> bool:
         """Count a check as an operation. Raises ValueError for a name that no suite can name."""
-        if not CHECKED.fullmatch(name):
-            raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
-        outcome = Outcome.PASSED if ok else Outcome.FAILED
-        operation = TimedOperation(f"check.{name.replace(' ', '_')}", outcome=outcome, error="" if ok else name)
-        self.operations.append(operation)
-        return outcome is Outcome.PASSED
+        operation, outcome, error = checked(name, ok)
+        self.operations.append(TimedOperation(operation, outcome=outcome, error=error))
+        return bool(ok)
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""

@@ -1,4 +1,7 @@
-"""How jobs ended: final states, the share that failed with its interval, and why; by the detached operation `job`."""
+"""How jobs and recalls ended: final states, the share that failed with its interval, and why.
+
+By the detached operations `job`, and `recall`: a file that a tape system was asked for.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,32 @@ from pileup.stats.audits import share
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-JOB = "job"
+OPERATIONS = "'job', 'recall'"
 CANCELLED = Cause.CANCELLED.word
-WORDS = {"passed": "completed", "unfinished": "not over at the end", "lost": "lost with its place"}
-"""Outcome -> what it says of a job; of any other the cause says whether it was cancelled."""
+WORDS = {
+    "passed": "completed",
+    "refused": "refused",
+    "ambiguous": "no answer",
+    "unfinished": "not over at the end",
+    "lost": "lost with its place",
+}
+"""Outcome -> what it says of a job; of any other the cause says more."""
+CAUSES = {CANCELLED: CANCELLED, Cause.FORGOTTEN.word: "forgotten by the system"}
+UNEXPLAINED = {"passed", "lost"}
+"""Outcomes without a reason that is worth reading."""
+NAMES = 5
+"""Names that are shown of each reason."""
 MOST_REASONS = 50
 Group = tuple[str, str, str, int, str]
-"""Outcome, message, cause, how many jobs ended so, and the name of one."""
+"""Outcome, message, cause, how many jobs ended so, and the names of some."""
 
 
 def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...]:
     """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
     order = list(dict.fromkeys(case.test or case.name for case in run.cases))
     rows = connection.execute(
-        f"""SELECT test, outcome, error, cause, count(*), min(key) FROM caused
-        WHERE operation = '{JOB}' AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'
+        f"""SELECT test, outcome, error, cause, count(*), array_to_string(min(key, {NAMES}), ', ') FROM caused
+        WHERE operation IN ({OPERATIONS}) AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'
         GROUP BY test, outcome, error, cause ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
     ).fetchall()
     found: dict[str, list[Group]] = {}
@@ -68,13 +82,14 @@ def _result(test: str, groups: list[Group]) -> JobsResult:
     reasons: list[JobReason] = []
     for outcome, error, cause, count, name in groups:
         states[_state(outcome, cause)] += count
-        if outcome not in WORDS:
+        if outcome not in UNEXPLAINED and (error or outcome not in WORDS):
             reasons.append(JobReason(error or outcome, count, name))
-    judged = states["completed"] + states["failed"]  # who cancels a job asks for its end
+    bad = states["failed"] + states[CAUSES[Cause.FORGOTTEN.word]]
+    judged = states["completed"] + bad  # who cancels a job asks for its end
     return JobsResult(
         test,
         {word: states[word] for word in STATES if states[word]},
-        share(states["failed"], judged),
+        share(bad, judged),
         tuple(reasons[:MOST_REASONS]),
         max(0, len(reasons) - MOST_REASONS),
     )
@@ -83,4 +98,4 @@ def _result(test: str, groups: list[Group]) -> JobsResult:
 def _state(outcome: str, cause: str) -> str:
     if outcome in WORDS:
         return WORDS[outcome]
-    return CANCELLED if cause == CANCELLED else "failed"
+    return CAUSES.get(cause, "failed")

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::lines::Lines;
 use crate::log::field;
 
 /// First line of the file.
@@ -104,13 +105,9 @@ fn fields(line: &str) -> Option<Vec<String>> {
     if quoted { None } else { Some(found) }
 }
 
-/// The file. Events are written at once, before the answer: a server that is killed has answered nothing that is not in the file.
+/// The file: a server that is killed has answered nothing that is not in it.
 #[derive(Default)]
-pub(crate) struct Journal {
-    gathered: Vec<u8>,
-    file: Option<File>,
-    broken: Option<io::Error>,
-}
+pub(crate) struct Journal(Lines);
 
 impl Journal {
     /// Open the file behind what is there already, or keep nothing. Hands every event that is there to `replay`.
@@ -128,35 +125,24 @@ impl Journal {
         } else {
             read(&mut file, replay).map_err(failed)?;
         }
-        Ok(Self { gathered: Vec::new(), file: Some(file), broken: None })
+        Ok(Self(Lines::new(Some(file))))
     }
 
     /// Note what happened.
     pub(crate) fn note(&mut self, time: i64, event: &Event) {
-        if self.file.is_some() {
-            event.write(time, &mut self.gathered);
+        if let Some(out) = self.0.next() {
+            event.write(time, out);
         }
     }
 
     /// Hand what was noted to the system.
     pub(crate) fn flush(&mut self) {
-        if let (Some(file), false) = (&mut self.file, self.gathered.is_empty()) {
-            if let Err(error) = file.write_all(&self.gathered) {
-                self.broken.get_or_insert(error); // reported at the end: what is served goes on
-            }
-            self.gathered.clear();
-            self.gathered.shrink_to(1 << 20);
-        }
+        self.0.flush();
     }
 
     /// Flush; fails when something could not be written since the beginning.
     pub(crate) fn close(&mut self) -> Result<(), Error> {
-        self.flush();
-        self.broken.take().map_or(Ok(()), |error| {
-            Err(Error::System(format!(
-                "the journal of the jobs is not complete: {error}; expected room for it (free some)"
-            )))
-        })
+        self.0.close("the events of the jobs")
     }
 }
 

@@ -1,10 +1,13 @@
 //! What clients ask: bodies of the Tape REST API, in JSON.
 
+use std::collections::HashMap;
+
 use http::Request;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::wire::Turn;
 
@@ -25,12 +28,25 @@ struct Stage {
     files: Vec<File>,
 }
 
-/// Metadata for particular sites, and words that the standard has not, must not be refused.
+/// Metadata for other sites, and words that the standard has not, must not be refused.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
     path: String,
     disk_lifetime: Option<String>,
+    /// Name of a site -> what that site is to know of the file.
+    #[serde(default)]
+    targeted_metadata: HashMap<String, Value>,
+}
+
+/// What must be known of the library to understand a request.
+pub(crate) struct Site<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// Most files of a request.
+    pub(crate) most: usize,
+    /// Worker nodes that there are.
+    pub(crate) nodes: usize,
 }
 
 #[derive(Deserialize)]
@@ -46,6 +62,9 @@ pub(crate) struct Reading {
     /// Whether the answer has the content of the file.
     #[serde(default)]
     pub(crate) content: bool,
+    /// The worker node that reads it.
+    #[serde(default)]
+    pub(crate) node: u32,
 }
 
 /// Take a body in.
@@ -63,19 +82,31 @@ pub(crate) async fn body(turn: &Turn, request: &mut Request<Incoming>) -> Result
     Ok(data)
 }
 
-/// Files to be staged, so many at most.
-pub(crate) fn stage(body: &[u8], most: usize) -> Result<Vec<Wanted>, Problem> {
-    let Stage { files } = json(body, "{\"files\": [{\"path\", \"diskLifetime\"}, ...]}")?;
-    check(files.iter().map(|file| file.path.as_str()), "files", most)?;
-    let wanted = files.into_iter().map(|File { path, disk_lifetime }| {
+/// Files to be staged.
+pub(crate) fn stage(body: &[u8], site: &Site<'_>) -> Result<Vec<Wanted>, Problem> {
+    let Stage { files } = json(body, "{\"files\": [{\"path\", \"diskLifetime\", \"targetedMetadata\"}, ...]}")?;
+    check(files.iter().map(|file| file.path.as_str()), "files", site.most)?;
+    let wanted = files.into_iter().map(|File { path, disk_lifetime, mut targeted_metadata }| {
         let lasts = disk_lifetime.map_or(Ok(FOR_EVER), |text| {
             duration(&text).ok_or_else(|| {
                 Problem::body(format!("diskLifetime {text:?}; expected a duration of ISO 8601 like PT1H or P1DT12H"))
             })
-        });
-        lasts.map(|lasts| Wanted { path, lasts })
+        })?;
+        let told = targeted_metadata.remove(site.name).and_then(|told| told.get("node").cloned());
+        let node = told.map_or(Ok(0), |told| node(&told, site.nodes))?;
+        Ok(Wanted { path, lasts, node })
     });
     wanted.collect()
+}
+
+/// The worker node that is meant.
+fn node(told: &Value, nodes: usize) -> Result<u32, Problem> {
+    let number = told.as_u64().and_then(|number| u32::try_from(number).ok());
+    number.filter(|number| (*number as usize) < nodes).ok_or_else(|| no_node(told, nodes))
+}
+
+fn no_node(told: impl std::fmt::Display, nodes: usize) -> Problem {
+    Problem::body(format!("node {told}; expected a number from 0 to {}", nodes - 1))
 }
 
 /// Paths, so many at most.
@@ -86,15 +117,24 @@ pub(crate) fn paths(body: &[u8], most: usize) -> Result<Vec<String>, Problem> {
 }
 
 /// A file to be read now: of a body, or of a query `path=PATH&content=true`.
-pub(crate) fn reading(body: &[u8], query: Option<&str>) -> Result<Reading, Problem> {
-    let Some(query) = query else { return json(body, "{\"path\", \"content\": true or false}") };
-    let mut wanted = Reading { path: String::new(), content: false };
+pub(crate) fn reading(body: &[u8], query: Option<&str>, nodes: usize) -> Result<Reading, Problem> {
+    let wanted = query.map_or_else(|| json(body, "{\"path\", \"content\": true or false, \"node\"}"), asked)?;
+    if wanted.node as usize >= nodes {
+        return Err(no_node(wanted.node, nodes));
+    }
+    Ok(wanted)
+}
+
+fn asked(query: &str) -> Result<Reading, Problem> {
+    let mut wanted = Reading { path: String::new(), content: false, node: 0 };
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match (&*name, &*value) {
             ("path", value) => value.clone_into(&mut wanted.path),
             ("content", value @ ("true" | "false")) => wanted.content = value == "true",
+            ("node", value) if value.parse::<u32>().is_ok() => wanted.node = value.parse().unwrap_or(0),
             (name, value) => {
-                return Err(Problem::body(format!("{name}={value}; expected path=PATH and content=true or false")));
+                let expected = "path=PATH, content=true or false, node=NUMBER";
+                return Err(Problem::body(format!("{name}={value}; expected {expected}")));
             }
         }
     }
@@ -181,11 +221,17 @@ mod tests {
     fn stage_requests_are_read_as_the_standard_writes_them() {
         let body = br#"{"files": [{"path": "/a", "targetedMetadata": {"x@y": {"activity": "z"}}, "priority": 3},
             {"path": "/b", "diskLifetime": "PT1H"}], "other": 1}"#;
-        let wanted = stage(body, 2).unwrap();
+        let site = |most| Site { name: "here", most, nodes: 4 };
+        let wanted = stage(body, &site(2)).unwrap();
         assert_eq!(
-            wanted.iter().map(|each| (each.path.as_str(), each.lasts)).collect::<Vec<_>>(),
-            [("/a", FOR_EVER), ("/b", 3_600_000_000_000)]
+            wanted.iter().map(|each| (each.path.as_str(), each.lasts, each.node)).collect::<Vec<_>>(),
+            [("/a", FOR_EVER, 0), ("/b", 3_600_000_000_000, 0)]
         );
+        for (told, node) in [("3", Some(3)), ("4", None), ("\"x\"", None)] {
+            let body =
+                format!(r#"{{"files": [{{"path": "/a", "targetedMetadata": {{"here": {{"node": {told}}}}}}}]}}"#);
+            assert_eq!(stage(body.as_bytes(), &site(2)).ok().map(|all| all[0].node), node, "{told}");
+        }
         for (wrong, status) in [
             (&body[..], 413),
             (br#"{"files": []}"#, 400),
@@ -195,7 +241,7 @@ mod tests {
             (br#"{"files": [{"path": 5}]}"#, 400),
             (br#"{"files": [{"path": "/a", "diskLifetime": "1 h"}]}"#, 400),
         ] {
-            let problem = stage(wrong, 1).err().unwrap();
+            let problem = stage(wrong, &site(1)).err().unwrap();
             assert_eq!(problem.status, status, "{problem:?}");
         }
         assert_eq!(paths(br#"{"paths": []}"#, 1).unwrap_err().title, "JSON Validation error");
@@ -205,9 +251,11 @@ mod tests {
     fn a_file_is_named_in_a_body_or_a_query() {
         let told =
             |asked: Result<Reading, Problem>| asked.map(|asked| (asked.path, asked.content)).map_err(|no| no.status);
+        let reading = |body: &[u8], query| reading(body, query, 4);
         assert_eq!(told(reading(br#"{"path": "/a"}"#, None)), Ok(("/a".to_owned(), false)));
         assert_eq!(told(reading(b"", Some("path=%2Fa+b&content=true"))), Ok(("/a b".to_owned(), true)));
-        for wrong in ["size=3", "path=/a&content=1"] {
+        assert_eq!(reading(b"", Some("path=/a&node=3")).unwrap().node, 3);
+        for wrong in ["size=3", "path=/a&content=1", "path=/a&node=4", "path=/a&node=-1"] {
             assert_eq!(told(reading(b"", Some(wrong))), Err(400), "{wrong}");
         }
         assert_eq!(told(reading(b"[]", None)), Err(400));

@@ -13,6 +13,8 @@ pub(crate) struct Wanted {
     pub(crate) path: String,
     /// How long it should stay on disk, library time, ns.
     pub(crate) lasts: i64,
+    /// The worker node that wants it.
+    pub(crate) node: u32,
 }
 
 /// A file of a request.
@@ -60,7 +62,7 @@ impl Bulks {
             let path = clean(&each.path);
             match stager.files.find(&path) {
                 Some(file) if known.insert(file) => {
-                    let read = stager.want(now, file, each.lasts, &id);
+                    let read = stager.want(now, each.node, file, each.lasts, &id);
                     bulk.targets.push(Target { read, released: false, cancelled: None });
                 }
                 Some(_) => {}

@@ -1,10 +1,11 @@
 //! The truth about the library: a line for everything that happens in it.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::lines::Lines;
 use crate::log::field;
 
 use super::clock::Clock;
@@ -29,12 +30,10 @@ pub(crate) struct Line<'a> {
     pub(crate) value: Option<u64>,
 }
 
-/// The file. What happened is handed to the system before the client has its answer.
+/// The file.
 pub(crate) struct Events {
     clock: Clock,
-    gathered: Vec<u8>,
-    file: Option<File>,
-    broken: Option<io::Error>,
+    lines: Lines,
 }
 
 impl Events {
@@ -49,20 +48,17 @@ impl Events {
                 ))
             })
         });
-        Ok(Self { clock, gathered: Vec::new(), file: made.transpose()?, broken: None })
+        Ok(Self { clock, lines: Lines::new(made.transpose()?) })
     }
 
     /// Whether anything is kept.
     pub(crate) fn kept(&self) -> bool {
-        self.file.is_some()
+        self.lines.kept()
     }
 
     /// Note what happened at this library time.
     pub(crate) fn note(&mut self, time: i64, event: &str, line: &Line<'_>) {
-        if !self.kept() {
-            return;
-        }
-        let out = &mut self.gathered;
+        let Some(out) = self.lines.next() else { return };
         // Writing to a Vec cannot fail.
         let _ = write!(out, "{},{time},{event},{},", self.clock.to_real(time), line.request);
         field(out, &line.path);
@@ -79,23 +75,12 @@ impl Events {
 
     /// Hand what was noted to the system.
     pub(crate) fn flush(&mut self) {
-        if let (Some(file), false) = (&mut self.file, self.gathered.is_empty()) {
-            if let Err(error) = file.write_all(&self.gathered) {
-                self.broken.get_or_insert(error); // reported at the end: what is served goes on
-            }
-            self.gathered.clear();
-            self.gathered.shrink_to(1 << 20);
-        }
+        self.lines.flush();
     }
 
     /// Flush; fails when something could not be written since the beginning.
     pub(crate) fn close(&mut self) -> Result<(), Error> {
-        self.flush();
-        self.broken.take().map_or(Ok(()), |error| {
-            Err(Error::System(format!(
-                "the events of the library are not complete: {error}; expected room for them (free some)"
-            )))
-        })
+        self.lines.close("the events of the library")
     }
 }
 

@@ -35,6 +35,7 @@ use crate::error::Error;
 use crate::server::Work;
 use crate::wire::Turn;
 
+use self::ask::Site;
 use self::bulk::Bulks;
 use self::clock::Clock;
 use self::events::{Events, Line};
@@ -95,9 +96,10 @@ impl Tape {
         events.note(0, "start", &Line { value: Some(u64::from(std::process::id())), ..Line::default() });
         events.flush();
         let seed = settings.front.seed;
-        let files = Files::new(settings.prefix.clone(), settings.files, settings.size.clone(), seed);
+        let Settings { files, together, nodes, .. } = settings;
+        let files = Files::new(settings.prefix.clone(), files, together, settings.size.clone(), seed);
         let library = Library::new(settings.rules.clone(), 0);
-        let stager = Stager::new(library, files, events, settings.max_transfers, settings.keep);
+        let stager = Stager::new(library, files, events, nodes, settings.max_transfers, settings.keep);
         Ok(Self {
             core: Rc::clone(core),
             settings,
@@ -128,6 +130,10 @@ impl Tape {
         result
     }
 
+    fn nodes(&self) -> usize {
+        self.state.borrow().stager.nodes()
+    }
+
     fn withdraw(&self, read: u32) {
         self.with(|state, time| state.stager.withdraw(time, read, true));
     }
@@ -144,9 +150,10 @@ impl Tape {
             ("GET", "/counts") => {
                 return Ok(self.with(|state, time| tell::counts(&state.stager, &state.bulks, self.clock, time)));
             }
-            ("POST", "/read") => return self.read(turn, &ask::reading(&body, None)?).await,
+            ("POST", "/read") => return self.read(turn, &ask::reading(&body, None, self.nodes())?).await,
             ("GET", "/read") => {
-                return self.read(turn, &ask::reading(&body, Some(query.as_deref().unwrap_or("")))?).await;
+                let query = query.as_deref().unwrap_or("");
+                return self.read(turn, &ask::reading(&body, Some(query), self.nodes())?).await;
             }
             _ => {}
         }
@@ -155,8 +162,9 @@ impl Tape {
             ("POST", ["stage"]) => self.stage(turn, &body, &address),
             ("GET", ["stage", id]) => {
                 check_stage(turn)?;
+                let exact = query.as_deref() == Some("times=true");
                 self.with(|State { stager, bulks }, _| {
-                    bulks.find(id).map(|bulk| tell::progress(stager, self.clock, id, bulk))
+                    bulks.find(id).map(|bulk| tell::progress(stager, self.clock, id, bulk, exact))
                 })
             }
             ("DELETE", ["stage", id]) => {
@@ -187,7 +195,7 @@ impl Tape {
 
     /// Its metadata.
     fn about(&self, address: &str) -> Answer {
-        let endpoint = json!({"uri": format!("{address}{API}"), "version": "v1", "metadata": {}});
+        let endpoint = json!({"uri": format!("{address}{API}"), "version": "v1", "metadata": {"nodes": self.nodes()}});
         let about = json!({
             "sitename": self.settings.sitename, "description": "pileup practice tape library", "endpoints": [endpoint],
         });
@@ -195,7 +203,8 @@ impl Tape {
     }
 
     fn stage(&self, turn: &Turn, body: &[u8], address: &str) -> Result<Answer, Problem> {
-        let wanted = ask::stage(body, self.settings.most)?;
+        let site = Site { name: &self.settings.sitename, most: self.settings.most, nodes: self.nodes() };
+        let wanted = ask::stage(body, &site)?;
         check_paths(turn, &[STAGE], wanted.iter().map(|each| each.path.as_str()))?;
         let id = self.with(|State { stager, bulks }, time| bulks.submit(stager, time, &wanted));
         let mut answer = tell::send(StatusCode::CREATED, &json!({"requestId": id}));
@@ -214,7 +223,7 @@ impl Tape {
             if wanted.content && stager.files.size(file) > tell::LARGEST {
                 return Some(Err(stager.files.size(file)));
             }
-            let read = stager.want(time, file, stager::FOR_EVER, "");
+            let read = stager.want(time, wanted.node, file, stager::FOR_EVER, "");
             let told = (!stager.read(read).phase.is_final()).then(|| {
                 let (tell, told) = oneshot::channel();
                 self.waiting.borrow_mut().entry(read).or_default().push(tell);

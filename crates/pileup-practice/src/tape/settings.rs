@@ -27,7 +27,11 @@ pub(crate) struct Settings {
     pub(crate) files: u32,
     /// Bytes of each.
     pub(crate) size: Law,
-    /// Requests handed to the library at a time; 0: no limit.
+    /// Files of a folder, which lie on one cartridge; 0: there are no folders.
+    pub(crate) together: u32,
+    /// Worker nodes, each with a stager.
+    pub(crate) nodes: u32,
+    /// Requests of a node handed to the library at a time; 0: no limit.
     pub(crate) max_transfers: usize,
     /// How long a file stays on disk that nobody needs any more.
     pub(crate) keep: i64,
@@ -52,6 +56,8 @@ impl Default for Settings {
             prefix: "/tape".to_owned(),
             files: 10_000,
             size: Law::Fixed(1_000_000_000),
+            together: 0,
+            nodes: 1,
             max_transfers: 0,
             keep: 0,
             most: 10_000,
@@ -94,6 +100,9 @@ impl Settings {
         if self.keep < 0 {
             return Err(wrong(TAPE, "a negative time", "keep of 0 or more"));
         }
+        if self.nodes == 0 {
+            return Err(wrong(TAPE, "nodes 0", "1 or more"));
+        }
         if self.most == 0 {
             return Err(wrong(TAPE, "most 0", "1 or more files in a request"));
         }
@@ -132,6 +141,7 @@ mod tests {
             (r#"{"files": 100000001}"#, "files 100000001"),
             (r#"{"keep": -1}"#, "a negative time"),
             (r#"{"most": 0}"#, "most 0"),
+            (r#"{"nodes": 0}"#, "nodes 0"),
             (r#"{"sitename": ""}"#, "an empty sitename"),
             (r#"{"faults": [{"kind": "truncate"}]}"#, "fault truncate"),
         ] {

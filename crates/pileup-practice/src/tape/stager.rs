@@ -45,6 +45,10 @@ pub(crate) struct Read {
     pub(crate) file: u32,
     /// How far it is.
     pub(crate) phase: Phase,
+    /// The worker node whose stager hands it over.
+    node: u32,
+    /// The drive that had it last.
+    pub(crate) drive: Option<u16>,
     /// When a drive had it for the first time.
     pub(crate) started: Option<i64>,
     /// Number of the request to the library, once it has it.
@@ -80,21 +84,31 @@ pub(crate) struct Counts {
     pub(crate) lost: u64,
 }
 
-/// The stager with its library.
+/// The stager of a worker node.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// Reads that wait, and some that were cancelled while they did.
+    queue: VecDeque<u32>,
+    /// Reads that the library has.
+    handed: usize,
+}
+
+/// The stagers with their library.
 pub(crate) struct Stager {
     pub(crate) files: Files,
     pub(crate) events: Events,
     pub(crate) counts: Counts,
     library: Library,
-    /// Requests handed to the library at a time; 0: no limit.
+    /// Requests of a node handed to the library at a time; 0: no limit.
     max_transfers: usize,
     /// How long a file stays on disk that nobody needs any more.
     keep: i64,
     reads: Vec<Read>,
     /// The read of each request to the library.
     handed: Vec<u32>,
-    /// Reads that wait, and some that were cancelled while they did.
-    queue: VecDeque<u32>,
+    nodes: Vec<Node>,
+    /// Nodes that may hand over more than they did.
+    free: Vec<u32>,
     /// The read of each file that is wanted or on disk.
     current: HashMap<u32, u32>,
     /// (until, read): those that the reads themselves do not say any more are out of date.
@@ -107,7 +121,14 @@ pub(crate) struct Stager {
 
 impl Stager {
     /// Before a library that begins now.
-    pub(crate) fn new(library: Library, files: Files, events: Events, max_transfers: usize, keep: i64) -> Self {
+    pub(crate) fn new(
+        library: Library,
+        files: Files,
+        events: Events,
+        nodes: u32,
+        max_transfers: usize,
+        keep: i64,
+    ) -> Self {
         Self {
             files,
             events,
@@ -117,7 +138,8 @@ impl Stager {
             keep,
             reads: Vec::new(),
             handed: Vec::new(),
-            queue: VecDeque::new(),
+            nodes: vec![Node::default(); nodes as usize],
+            free: Vec::new(),
             current: HashMap::new(),
             leaving: BinaryHeap::new(),
             bad: HashSet::new(),
@@ -142,11 +164,11 @@ impl Stager {
         self.library.next().into_iter().chain(leaving).min()
     }
 
-    /// Somebody wants a file on disk, for so long at most. Returns the number of the read that brings it, or has brought it.
-    pub(crate) fn want(&mut self, now: i64, file: u32, lasts: i64, request: &str) -> u32 {
+    /// Somebody at a node wants a file on disk, for so long at most. Returns the number of the read that brings it, or has brought it.
+    pub(crate) fn want(&mut self, now: i64, node: u32, file: u32, lasts: i64, request: &str) -> u32 {
         let number = match self.current.get(&file) {
             Some(number) => *number,
-            None => self.begin(file),
+            None => self.begin(node, file),
         };
         let read = &mut self.reads[number as usize];
         let alone = read.holds == 0;
@@ -203,7 +225,7 @@ impl Stager {
 
     /// Where a file is, in the words of the Tape REST API.
     pub(crate) fn locality(&self, file: u32) -> &'static str {
-        let bad = self.bad.contains(&self.library.cartridge(u64::from(file)));
+        let bad = self.bad.contains(&self.cartridge(file));
         let disk = self.current.get(&file).is_some_and(|number| self.read(*number).phase == Phase::Disk);
         match (disk, bad) {
             (true, false) => "DISK_AND_TAPE",
@@ -216,6 +238,11 @@ impl Stager {
     /// Requests at the library that wait for a drive, and drives at work.
     pub(crate) fn drives(&self) -> (usize, usize) {
         (self.library.waiting(), self.library.busy())
+    }
+
+    /// Worker nodes that there are.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Reads so far.
@@ -236,32 +263,52 @@ impl Stager {
         }
     }
 
-    fn begin(&mut self, file: u32) -> u32 {
+    fn begin(&mut self, node: u32, file: u32) -> u32 {
         let number = index(self.reads.len());
-        let phase = Phase::Waiting;
-        self.reads.push(Read { file, phase, started: None, library: None, holds: 0, lasts: 0, until: FOR_EVER });
+        let (phase, drive, until) = (Phase::Waiting, None, FOR_EVER);
+        self.reads.push(Read { file, phase, node, drive, started: None, library: None, holds: 0, lasts: 0, until });
         self.current.insert(file, number);
-        self.queue.push_back(number);
+        self.nodes[node as usize].queue.push_back(number);
+        self.free.push(node);
         self.counts.waiting += 1;
         number
     }
 
     /// Hand over what waits, as much as may be.
     fn hand_over(&mut self, now: i64) {
-        while self.max_transfers == 0 || self.counts.handed < self.max_transfers {
-            let Some(number) = self.queue.pop_front() else { return };
+        while let Some(node) = self.free.pop() {
+            self.hand_over_of(node as usize, now);
+        }
+    }
+
+    fn hand_over_of(&mut self, node: usize, now: i64) {
+        while self.max_transfers == 0 || self.nodes[node].handed < self.max_transfers {
+            let Some(number) = self.nodes[node].queue.pop_front() else { return };
             let Read { file, phase, .. } = *self.read(number);
             if phase != Phase::Waiting {
                 continue; // was cancelled
             }
-            let library = self.library.submit(now, u64::from(file), self.files.size(file));
+            let library = self.library.submit(now, self.files.key(file), self.files.size(file));
             self.handed.push(number);
             let read = &mut self.reads[number as usize];
             (read.phase, read.library) = (Phase::Handed, u32::try_from(library).ok());
             self.counts.waiting -= 1;
             self.counts.handed += 1;
+            self.nodes[node].handed += 1;
             self.note_events();
         }
+    }
+
+    /// The library has nothing more to do for a read.
+    fn left_library(&mut self, number: u32) {
+        let node = self.read(number).node;
+        self.counts.handed -= 1;
+        self.nodes[node as usize].handed -= 1;
+        self.free.push(node);
+    }
+
+    fn cartridge(&self, file: u32) -> u32 {
+        self.library.cartridge(self.files.key(file))
     }
 
     /// Take over what the library reports.
@@ -272,21 +319,23 @@ impl Stager {
             let Some(number) = number else { continue };
             match event.what {
                 What::Assigned => {
-                    self.reads[number as usize].started.get_or_insert(event.time);
+                    let read = &mut self.reads[number as usize];
+                    read.started.get_or_insert(event.time);
+                    read.drive = event.drive.and_then(|drive| u16::try_from(drive).ok());
                 }
                 What::Delivered => self.delivered(event.time, number),
                 What::Unreadable => {
-                    let cartridge = self.library.cartridge(u64::from(self.read(number).file));
+                    let cartridge = self.cartridge(self.read(number).file);
                     self.bad.insert(cartridge);
-                    self.counts.handed -= 1;
+                    self.left_library(number);
                     self.end(number, Phase::Unreadable);
                 }
                 What::Cancelled => {
-                    self.counts.handed -= 1;
+                    self.left_library(number);
                     self.end(number, Phase::Cancelled);
                 }
                 What::Lost => {
-                    self.counts.handed -= 1;
+                    self.left_library(number);
                     self.end(number, Phase::Lost);
                 }
                 _ => {}
@@ -303,7 +352,7 @@ impl Stager {
             path: file.map_or_else(String::new, |file| self.files.path(file).to_string()),
             read: number,
             drive: event.drive,
-            cartridge: file.map(|file| self.library.cartridge(u64::from(file))),
+            cartridge: file.map(|file| self.cartridge(file)),
             value: event.request.filter(|_| event.what == What::Queued),
             ..Line::default()
         };
@@ -311,10 +360,10 @@ impl Stager {
     }
 
     fn delivered(&mut self, time: i64, number: u32) {
+        self.left_library(number);
         let read = &mut self.reads[number as usize];
         read.phase = Phase::Disk;
         let stays = if read.holds == 0 { self.keep } else { read.lasts };
-        self.counts.handed -= 1;
         self.counts.delivered += 1;
         self.counts.disk += 1;
         self.ended.push(number);

@@ -45,6 +45,17 @@ struct File<'a> {
     finished_at: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<Exact>,
+}
+
+/// What the standard has no words for: real time, ns since the epoch; 0: not yet.
+#[derive(Serialize)]
+struct Exact {
+    handed: i64,
+    begun: i64,
+    ended: i64,
+    drive: Option<u16>,
 }
 
 /// Where a file is.
@@ -82,16 +93,21 @@ pub(crate) fn send(status: StatusCode, value: &impl Serialize) -> Answer {
     answer
 }
 
-/// How far a stage request is.
-pub(crate) fn progress(stager: &Stager, clock: Clock, id: &str, bulk: &Bulk) -> Answer {
+/// How far a stage request is; `exact`: with the times to the nanosecond.
+pub(crate) fn progress(stager: &Stager, clock: Clock, id: &str, bulk: &Bulk, exact: bool) -> Answer {
     let created = seconds(clock, bulk.created);
-    let known = bulk.targets.iter().filter_map(|target| file(stager, clock, created, target));
+    let known = bulk.targets.iter().filter_map(|target| {
+        let file = file(stager, clock, created, target)?;
+        let exact = exact.then(|| times(stager, clock, bulk.created, target));
+        Some(File { exact, ..file })
+    });
     let strange = bulk.strangers.iter().map(|path| File {
         path: Name::Strange(path),
         state: "FAILED",
         started_at: Some(created),
         finished_at: Some(created),
         error: Some(UNKNOWN),
+        exact: None,
     });
     let files: Vec<_> = known.chain(strange).collect();
     let started = files.iter().filter_map(|file| file.started_at).min();
@@ -125,7 +141,16 @@ fn file<'a>(stager: &'a Stager, clock: Clock, created: i64, target: &Target) -> 
         started_at: started,
         finished_at: finished,
         error: (state == "FAILED").then_some(UNREADABLE),
+        exact: None,
     })
+}
+
+/// When what has happened to a file since it was asked for.
+fn times(stager: &Stager, clock: Clock, created: i64, target: &Target) -> Exact {
+    let times = stager.times(target.read);
+    let real = |time: i64| if time == 0 { 0 } else { clock.to_real(time.max(created)) };
+    let drive = stager.read(target.read).drive;
+    Exact { handed: real(times.handed), begun: real(times.begun), ended: real(times.ended), drive }
 }
 
 /// Where these files are.

@@ -27,9 +27,9 @@ fn rules() -> Rules {
 }
 
 fn stager(rules: Rules, max_transfers: usize, keep: i64) -> Stager {
-    let files = Files::new("/t".to_owned(), 1_000_000, Law::Fixed(3_000_000), 3);
+    let files = Files::new("/t".to_owned(), 1_000_000, 0, Law::Fixed(3_000_000), 3);
     let events = Events::open(None, clock()).unwrap();
-    Stager::new(Library::new(rules, 0), files, events, max_transfers, keep)
+    Stager::new(Library::new(rules, 0), files, events, 2, max_transfers, keep)
 }
 
 fn clock() -> Clock {
@@ -37,7 +37,7 @@ fn clock() -> Clock {
 }
 
 fn wanted(paths: &[&str], lasts: i64) -> Vec<Wanted> {
-    paths.iter().map(|path| Wanted { path: (*path).to_owned(), lasts }).collect()
+    paths.iter().map(|path| Wanted { path: (*path).to_owned(), lasts, node: 0 }).collect()
 }
 
 fn paths(paths: &[&str]) -> Vec<String> {
@@ -51,7 +51,7 @@ fn told(answer: &Answer) -> Value {
 
 /// (state, startedAt, finishedAt) of each file, times counted from the begin.
 fn states(stager: &Stager, bulks: &Bulks, id: &str) -> Vec<(String, i64, i64)> {
-    let told = told(&tell::progress(stager, clock(), id, bulks.find(id).unwrap()));
+    let told = told(&tell::progress(stager, clock(), id, bulks.find(id).unwrap(), false));
     let since = |time: &Value| time.as_i64().map_or(0, |time| time - BASE / S);
     let one = |file: &Value| {
         (file["state"].as_str().unwrap().to_owned(), since(&file["startedAt"]), since(&file["finishedAt"]))
@@ -76,9 +76,12 @@ fn files_are_staged_one_after_the_other_at_exact_times() {
     stager.advance(1000 * S);
     assert_eq!(states(&stager, &bulks, &id)[1], state("COMPLETED", 19, 24));
     assert_eq!(stager.times(1), Times { handed: 4 * S, begun: 21 * S, ended: 24 * S });
-    let told = told(&tell::progress(&stager, clock(), &id, bulks.find(&id).unwrap()));
+    let told = told(&tell::progress(&stager, clock(), &id, bulks.find(&id).unwrap(), true));
     let times = ["createdAt", "startedAt", "completedAt"].map(|name| told[name].as_i64().unwrap() - BASE / S);
     assert_eq!((times, told["id"].as_str()), ([4, 4, 24], Some(id.as_str())));
+    let exact = &told["files"][1]["exact"];
+    let times = ["handed", "begun", "ended"].map(|name| exact[name].as_i64().unwrap() - BASE);
+    assert_eq!((times, exact["drive"].as_i64()), ([4 * S, 21 * S, 24 * S], Some(0)));
     assert!(
         told["files"][2]["error"].as_str().unwrap().starts_with("USER ERROR")
             && told["files"][0].get("error").is_none()
@@ -94,6 +97,18 @@ fn a_limit_of_transfers_keeps_the_others_at_the_stager() {
     // handed over at the instant at which the one before was delivered
     assert_eq!(stager.times(1), Times { handed: 15 * S, begun: 17 * S, ended: 20 * S });
     assert_eq!(stager.times(2).handed, 20 * S);
+}
+
+#[test]
+fn each_node_has_a_limit_of_its_own() {
+    let (mut stager, mut bulks) = (stager(Rules { drives: 4, ..rules() }, 1, 0), Bulks::new(BASE));
+    let files = ["/t/0000001", "/t/0000002", "/t/0000003"];
+    let wanted: Vec<_> =
+        (0..).zip(wanted(&files, FOR_EVER)).map(|(at, each)| Wanted { node: at % 2, ..each }).collect();
+    bulks.submit(&mut stager, 0, &wanted);
+    assert_eq!((stager.nodes(), stager.counts.waiting, stager.counts.handed), (2, 1, 2));
+    stager.advance(1000 * S);
+    assert_eq!([0, 1, 2].map(|read| stager.times(read).handed), [0, 0, 15 * S], "when its node has one less");
 }
 
 #[test]
@@ -219,8 +234,8 @@ fn a_bad_cartridge_fails_and_what_the_library_forgets_is_in_no_answer() {
 fn a_copy_is_told_what_it_has_waited_for() {
     let mut stager = stager(rules(), 1, 60 * S);
     let clock = Clock::new(BASE, 10.0);
-    stager.want(0, 1, FOR_EVER, "");
-    let read = stager.want(0, 2, FOR_EVER, "");
+    stager.want(0, 0, 1, FOR_EVER, "");
+    let read = stager.want(0, 0, 2, FOR_EVER, "");
     stager.advance(100 * S);
     let spans = |asked: i64| {
         let answer = tell::copied(&stager, clock, asked, read, false).unwrap();

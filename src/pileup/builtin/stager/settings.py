@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from pileup.builtin.tape.settings import TapeSettings
+from pileup.model.practice import LibrarySettings
 from pileup.plugin import Count, Duration, Size
 
 OWN = frozenset({"nodes", "max_transfers", "patience"})
@@ -16,7 +16,7 @@ FILES = 100_000_000
 """Files on tape, as many as the library can have: every request is for one that was never asked for."""
 
 
-class StagerSettings(TapeSettings):
+class StagerSettings(LibrarySettings):
     """Settings of worker nodes, each with XRootD and frm_xfrd, and of the practice tape library that they share.
 
     A stager hands the library at most `max_transfers` requests at a time (`frm.xfr.copymax`). All times are library
@@ -34,6 +34,7 @@ class StagerSettings(TapeSettings):
     patience: Duration = Field(
         86_400 * 10**9, gt=0, description="how long a copy command waits for the library before it gives the file up"
     )
+    seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
 
     @property
     def patience_here(self) -> float:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 from pileup._core._native import TapeLibrary
 from pileup.builtin.tape.cache import Cache, Link
-from pileup.builtin.tape.settings import TapeSettings
+from pileup.builtin.tape.settings import MachineSettings
 from pileup.plugin import Failed, VirtualTime
 from pileup.plugin.tape import Stage, Step, TapeTarget
 
@@ -30,7 +30,7 @@ PROBLEMS = {
 class SimulatedTape(TapeTarget):
     """A library, its stagers and the caches before them, moved by the clock of a simulation."""
 
-    def __init__(self, settings: TapeSettings, time: VirtualTime) -> None:
+    def __init__(self, settings: MachineSettings, time: VirtualTime) -> None:
         super().__init__()
         self._nodes = settings.nodes
         self._time = time

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pileup.plugin import Count, Failed, Ledger, Op, Outcome, Size, Test, TimeLaw, option
+from pileup.builtin.tape.files import numbered
+from pileup.plugin import Count, Failed, Ledger, Op, Outcome, Size, Test, TimeLaw, VerdictException, option
 from pileup.plugin.tape import Stage, Step
 from pileup.plugin.units import counted
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import asyncio
 
 
-class StagedFile:
+class FileWaits:
     """A file on its way: each part of it is recorded when that has ended."""
 
     def __init__(self, op: Op, ledger: Ledger, key: str, size: int) -> None:
@@ -85,7 +86,12 @@ class TapeProject(Test):
     ahead: Count = option(1, ge=1, le=100_000, help="files asked for and not yet opened, at most")
     open: Literal["arrival", "order"] = option("arrival", help="open files as they arrive, or in the order of asking")
     together: Count = option(1, ge=1, le=100_000, help="files of a project that lie in one folder, on one cartridge")
-
+    prefix: str = option(
+        "",
+        pattern=r"^((/[^/\n]+)+)?$",
+        help="folder of files with numbers as names, as a real tape system has them: PREFIX/0000000/0000000 and so on, "
+        "`together` in a folder; default: /project-0/0/0, which a simulation has",
+    )
     sets: Count = option(0, le=10**6, help="different sets of files, which projects take in turn; 0: each has its own")
 
     async def run(self, op: Op) -> None:
@@ -130,23 +136,29 @@ class TapeProject(Test):
 
     async def _fetch(self, op: Op, number: int, here: asyncio.Queue[tuple[int, str]]) -> None:
         owner = op.number % self.sets if self.sets else op.number
-        path = f"/project-{owner}/{number // self.together}/{number}"
+        path = self._path(owner, number)
         key, problem = f"{path}@{op.number}" if self.sets else path, ""
         try:
             with op("file", key) as file:
                 file.calls = 1
-                await self._recall(op, path, StagedFile(op, self.ledger, key, self.size))
-        except Failed as failure:
+                await self._recall(op, path, FileWaits(op, self.ledger, key, self.size))
+        except VerdictException as failure:
             problem = str(failure)
         here.put_nowait((number, problem))
 
-    async def _recall(self, op: Op, path: str, file: StagedFile) -> None:
+    def _path(self, project: int, number: int) -> str:
+        if not self.prefix:
+            return f"/project-{project}/{number // self.together}/{number}"
+        folders = -(-self.files // self.together)  # a folder has files of one project
+        return numbered(self.prefix, project * folders * self.together + number, self.together)
+
+    async def _recall(self, op: Op, path: str, file: FileWaits) -> None:
         """Ask for a file, and record each part of the way until it is there."""
         node = op.client % self.target.nodes
         try:
             async for step in self.target.recall(node, path, self.size):
                 file.take(step, node)
-        except Failed as failure:
+        except VerdictException as failure:
             self.ledger.end("tape_queue", file.key, Outcome.FAILED, error=str(failure))
             raise
         finally:

@@ -44,12 +44,13 @@ def _jobs(found: Iterable[JobsResult]) -> Grid:
     told = list(found)
     states = states_of(told)
     columns = [Column(state, "right") for state in states]
-    grid = Grid((Column("Jobs of", "fold"), *columns, Column("Failure rate", "fold")))
+    grid = Grid((Column("Jobs or files of", "fold"), *columns, Column("Failure rate", "fold")))
     for each in told:
         counts = [format_count(each.states.get(state, 0)) for state in states]
         grid.add(each.test, *counts, figure_words(each.failed))
         grid.notes += [
-            f"{each.test}: {format_count(reason.count)} x {reason.reason[:300]}"
+            f"{each.test}: {format_count(reason.count)} x {reason.reason[:300]}: {reason.name}"
+            f"{', …' if reason.count > MOST_NAMES else ''}"
             for reason in each.reasons[:MOST_REASONS]
         ]
         more = max(0, len(each.reasons) - MOST_REASONS) + each.more_reasons

@@ -2,76 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from pileup.model.record import Labels, Outcome, labels_of
-from pileup.plugin.operation import End
+from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, checked
 from pileup.plugin.recording import text_of
-from pileup.plugin.testing import CHECKED
 from pileup.plugin.verdict import Judge
 from pileup.run.simulation.clock import VirtualClock
 from pileup.run.simulation.load import SimulatedIteration, SimulatedOperation
 
 
-class SimulatedLedger:
+class SimulatedLedger(PlainLedger[SimulatedOperation]):
     """The open detached operations of a simulation (plugin.Ledger)."""
 
     def __init__(self, clock: VirtualClock) -> None:
+        super().__init__()
         self._clock = clock
-        self._open: dict[tuple[str, str], SimulatedOperation] = {}
 
     def begin(self, iteration: SimulatedIteration, name: str, key: str, start: int | None = None) -> None:
         """Open one for an iteration. Raises ValueError when it is open already."""
-        if (name, key) in self._open:
-            raise ValueError(f"operation {name!r} on {key!r} is open already; expected a key that no open one has")
+        self.refuse_open(name, key)
         self._open[name, key] = iteration.open(name, key, start=start)
 
-    def end(
-        self,
-        name: str,
-        key: str,
-        outcome: int = 0,
-        end: int | None = None,
-        error: str = "",
-        *,
-        bytes: int = 0,
-        cause: int = 0,
-    ) -> bool:
-        """End one; False when none is open."""
-        operation = self._open.pop((name, key), None)
-        if operation is None:
-            return False
-        operation.end(Outcome(outcome), at=end, error=error, bytes=bytes, cause=cause)
-        return True
+    def now(self) -> int:
+        """Return the virtual time."""
+        return self._clock.now()
 
-    def end_many(self, name: str, ends: Sequence[End], *, cause: int = 0) -> int:
-        """End several of one name, for one cause; return how many were open."""
-        return sum(self.end(name, key, outcome, end, error, cause=cause) for key, outcome, end, error in ends)
+    def start_of(self, one: SimulatedOperation) -> int:
+        """Return when one began."""
+        return one.start
 
-    def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
-        """End one as passed and begin `to` in its place."""
-        operation = self._open.get((name, key))
-        if operation is None or (to, key) in self._open:
-            return False
-        time = self._clock.now() if at is None else at
-        self.end(name, key, end=time)
-        self.begin(operation.iteration, to, key, time)
-        return True
+    def close(self, name: str, key: str, one: SimulatedOperation, ended: Ended) -> None:
+        """Record one that has ended."""
+        one.end(ended.outcome, at=ended.time, error=ended.error, bytes=ended.bytes, cause=int(ended.cause))
 
-    def open(self, name: str = "") -> int:
-        """Return how many are open, of all names when none is given."""
-        return sum(not name or name == one for one, _ in self._open)
-
-    def keys(self, name: str, most: int | None = None) -> list[str]:
-        """Return the keys of those open, oldest first."""
-        return [key for one, key in self._open if one == name][:most]
-
-    def since(self, name: str, key: str) -> int | None:
-        """Return when one began; None when none is open."""
-        operation = self._open.get((name, key))
-        return None if operation is None else operation.start
+    def follow(self, one: SimulatedOperation, name: str, key: str, start: int) -> SimulatedOperation:
+        """Return one that begins in the place of another, for its iteration."""
+        return one.iteration.open(name, key, start=start)
 
 
 class SimulatedOp:
@@ -95,10 +63,8 @@ class SimulatedOp:
 
     def check(self, name: str, ok: object) -> bool:
         """Count a check as an operation. Raises ValueError for a name that no suite can name."""
-        if not CHECKED.fullmatch(name):
-            raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
-        outcome = Outcome.PASSED if ok else Outcome.FAILED
-        self.record(f"check.{name.replace(' ', '_')}", start=self.now(), outcome=outcome, error="" if ok else name)
+        operation, outcome, error = checked(name, ok)
+        self.record(operation, start=self.now(), outcome=outcome, error=error)
         return bool(ok)
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:
@@ -156,7 +122,7 @@ class SimulatedOp:
             self._begun.end(outcome, error=error, bytes=moved, calls=made, cause=cause)
 
 
-class SimulatedBlock:
+class SimulatedBlock(PlainBlock):
     """One operation (plugin.Operation): from the beginning to the end of its block, in virtual time."""
 
     def __init__(self, op: SimulatedOp, name: str, key: str, labels: str) -> None:
@@ -189,11 +155,3 @@ class SimulatedBlock:
             error=error,
             labels=labels_of(self._labels),
         )
-
-    async def __aenter__(self) -> Self:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.__exit__(kind, problem, trace)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from pileup.builtin.practice.tape import PracticeTapeTarget
 from pileup.builtin.tape.machine import SimulatedTape
 from pileup.builtin.tape.project import TapeProject
-from pileup.builtin.tape.settings import TapeSettings
-from pileup.builtin.tape.target import PracticeTapeTarget
-from pileup.model.errors import Failed, TargetError
+from pileup.model.errors import Failed
 from pileup.plugin.tape import Stage, Step
 from pileup.record import RunFolder
 from pileup.run.simulation import VirtualClock
@@ -88,7 +87,7 @@ def test_who_goes_away_takes_the_request_back() -> None:
     loop = VirtualLoop(clock)
 
     async def main() -> tuple[int, int, int]:
-        tape = SimulatedTape(TapeSettings.model_validate(QUICK), MachineTime(clock, 7))
+        tape = PracticeTapeTarget().simulated(QUICK, MachineTime(clock, 7))
         left = tape.recall(0, "/a/1", 1_000_000)
         await anext(left)
         await left.aclose()
@@ -113,9 +112,9 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
         PracticeTapeTarget.launcher({**QUICK, **wrong}, Path())
 
 
-def test_there_is_no_real_one() -> None:
-    with pytest.raises(TargetError, match="pileup simulate SUITE"):
-        PracticeTapeTarget().probe()
+def test_a_machine_has_no_faults_of_the_server() -> None:
+    with pytest.raises(ValueError, match="faults of the server; expected none"):
+        PracticeTapeTarget().simulated({"faults": [{"kind": "refuse"}]}, MachineTime(VirtualClock(BEGAN), 7))
 
 
 def suite(base: Path, launch: dict[str, Any], options: str, load: str) -> SuiteSimulation:
@@ -253,7 +252,7 @@ def test_who_waits_for_a_fetch_goes_away_alone() -> None:
     loop = VirtualLoop(clock)
 
     async def main() -> list[str]:
-        tape = SimulatedTape(TapeSettings.model_validate({**QUICK, "cache": "central"}), MachineTime(clock, 7))
+        tape = SimulatedTape(MachineSettings.model_validate({**QUICK, "cache": "central"}), MachineTime(clock, 7))
 
         async def one() -> list[str]:
             return [str(step.stage) async for step in tape.recall(0, "/a/1", 1_000_000)]

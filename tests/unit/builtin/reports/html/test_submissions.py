@@ -18,7 +18,7 @@ def test_t20_jobs_have_a_column_for_each_final_state_with_failure_rate_and_reaso
     assert "Submitted by completed failed cancelled Failure rate" in said
     assert "submit 52,684 1 3 0.0019 %" in said
     assert "n = 52,685" in said
-    assert "BLAH error: submission command failed [exit] <201> such as job-7 1" in said
+    assert "BLAH error: submission command failed [exit] <201> job-7 1" in said
     assert "and 4 more reasons" in said
 
 

@@ -1,0 +1,221 @@
+"""Stage requests under way: what is still awaited of each, and what the ledger learns of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from pileup.plugin import Ambiguous, Cause, Ledger, NotThere, Op, Outcome, Refused, VerdictException
+from pileup.plugin.operation import End
+from pileup.plugin.tape import FileState, StagedFile, StagingTarget
+
+RECALL = "recall"
+"""Detached operation of a file: from the request until a poll says that it is there, or will not come."""
+FORGOTTEN = "the library does not know the file any more"
+NO_REQUEST = "the library does not know the request any more"
+DELIVERED, FAILED, CANCELLED, LOST, UNANSWERED = WORDS = "delivered", "failed", "cancelled", "lost", "unanswered"
+"""What becomes of a file that was asked for."""
+CAUSES = {CANCELLED: Cause.CANCELLED, LOST: Cause.FORGOTTEN}
+OUTCOMES = {DELIVERED: Outcome.PASSED, UNANSWERED: Outcome.UNFINISHED}
+"""Word -> outcome of the operation; any other has failed."""
+
+
+class Fate(NamedTuple):
+    """What has become of a file."""
+
+    path: str
+    word: str
+    reason: str = ""
+
+
+class Wanted(NamedTuple):
+    """What is asked for in a request."""
+
+    paths: Sequence[str]
+    lifetime: int
+    """How long the files should stay on disk, ns; 0: until they are released."""
+    name: str
+    """What stands for its id in the record as long as it has none."""
+
+
+class Request:
+    """A stage request and its files. Paths are kept as one text: a million of them take a few MB."""
+
+    __slots__ = ("_delivered", "_left", "gap", "id", "polled", "since")
+
+    def __init__(self, number: str, paths: Sequence[str], since: int) -> None:
+        """`since`: when it was made, ns since the epoch."""
+        self.id = number
+        self.since = self.polled = since
+        self.gap = 0
+        """Longest time between two polls, ns: how late a file may be seen."""
+        self._left = "\n".join(paths)
+        self._delivered = ""
+
+    @property
+    def left(self) -> list[str]:
+        """Paths of the files that are awaited."""
+        return self._left.split("\n") if self._left else []
+
+    @property
+    def delivered(self) -> list[str]:
+        """Paths of the files that have come."""
+        return self._delivered.split("\n") if self._delivered else []
+
+    def key(self, path: str) -> str:
+        """How a file is called in the record."""
+        return f"{self.id} {path}"
+
+    def tell(
+        self, ledger: Ledger, files: Sequence[StagedFile] | None, now: int, deadline: int | None = None
+    ) -> list[Fate]:
+        """Give the ledger what a poll has said, and return what has become of files since the one before.
+
+        `files` None: the library does not know the request. After `deadline` ns files are not awaited any more.
+        """
+        self.gap, self.polled = max(self.gap, now - self.polled), now
+        known = None if files is None else {file.path: file for file in files}
+        late = deadline is not None and now - self.since >= deadline
+        fates, left = [], []
+        for path in self.left:
+            fate = _fate(path, known, late=late)
+            if fate is None:
+                left.append(path)
+            else:
+                fates.append(fate)
+        self._left = "\n".join(left)
+        self._delivered = "\n".join((*self.delivered, *(fate.path for fate in fates if fate.word == DELIVERED)))
+        _end(ledger, [(self.key(fate.path), fate) for fate in fates], now)
+        return fates
+
+
+class Requests:
+    """Those of all submitters of this process that are not over, longest not polled first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: deque[Request] = deque()
+        self._held = 0
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._open) + self._held
+
+    def add(self, request: Request) -> None:
+        """Take one in."""
+        with self._lock:
+            self._open.append(request)
+
+    def take(self, before: int) -> Request | None:
+        """Return one that was not polled since a time, for as long as it takes to poll it; None: there is none."""
+        with self._lock:
+            if not self._open or self._open[0].polled > before:
+                return None
+            self._held += 1
+            return self._open.popleft()
+
+    def put(self, request: Request) -> None:
+        """Take one back, unless nothing of it is awaited."""
+        with self._lock:
+            self._held -= 1
+            if request.left:
+                self._open.append(request)
+
+
+_ALL: WeakKeyDictionary[StagingTarget, Requests] = WeakKeyDictionary()
+_ALL_LOCK = threading.Lock()
+
+
+def requests_of(target: StagingTarget) -> Requests:
+    """Return the requests of this process at a target; a server that is started again knows none of them."""
+    with _ALL_LOCK:
+        return _ALL.setdefault(target, Requests())
+
+
+def submit(op: Op, target: StagingTarget, ledger: Ledger, wanted: Wanted) -> Request:
+    """Ask for files (operation `submit`); each is a detached operation `recall` from now on.
+
+    Where the request is not taken, each file has its outcome.
+    """
+    paths, since = wanted.paths, time.time_ns()
+    try:
+        with op("submit", paths[0]) as submission:
+            submission.calls = 1
+            request = Request(target.stage(paths, wanted.lifetime), paths, since)
+    except VerdictException as problem:
+        outcome = Outcome.FAILED
+        if isinstance(problem, (Refused, Ambiguous)):
+            outcome = Outcome.REFUSED if isinstance(problem, Refused) else Outcome.AMBIGUOUS
+        keys = [f"{wanted.name} {path}" for path in paths]
+        _begin(op, keys, since)
+        ledger.end_many(RECALL, [(key, int(outcome), None, str(problem)) for key in keys], cause=int(problem.cause))
+        raise
+    _begin(op, [request.key(path) for path in paths], since)
+    return request
+
+
+def look(op: Op, target: StagingTarget, ledger: Ledger, request: Request, deadline: int | None = None) -> list[Fate]:
+    """Poll a request (operation `poll`); return what has become of files since the poll before."""
+    files: list[StagedFile] | None = None
+    try:
+        with op("poll", request.id) as poll:
+            poll.calls = 1
+            files = target.staged(request.id)
+    except NotThere:
+        pass
+    return request.tell(ledger, files, time.time_ns(), deadline)
+
+
+def give_up(op: Op, target: StagingTarget, request: Request, fates: Iterable[Fate]) -> None:
+    """Cancel what is not awaited any more (operation `cancel`)."""
+    if paths := [fate.path for fate in fates if fate.word == UNANSWERED]:
+        cancel(op, target, request, paths)
+
+
+def cancel(op: Op, target: StagingTarget, request: Request, paths: Sequence[str]) -> None:
+    """Cancel files of a request (operation `cancel`)."""
+    with op("cancel", request.id) as cancelling:
+        cancelling.calls = 1
+        target.cancel(request.id, paths)
+
+
+def release(op: Op, target: StagingTarget, request: Request) -> None:
+    """Let what has come leave the disk (operation `release`)."""
+    if paths := request.delivered:
+        with op("release", request.id) as released:
+            released.calls = 1
+            target.release(request.id, paths)
+
+
+def _begin(op: Op, keys: Iterable[str], since: int) -> None:
+    for key in keys:
+        op.begin(RECALL, key, since)
+
+
+def _fate(path: str, known: Mapping[str, StagedFile] | None, *, late: bool) -> Fate | None:
+    """Return what has become of a file; None: it is awaited, if that is not too `late`."""
+    file = None if known is None else known.get(path)
+    if file is None:
+        return Fate(path, LOST, NO_REQUEST if known is None else FORGOTTEN)
+    match file.state:
+        case FileState.COMPLETED:
+            return Fate(path, DELIVERED)
+        case FileState.FAILED:
+            return Fate(path, FAILED, file.error or "the library says FAILED, and not why")
+        case FileState.CANCELLED:
+            return Fate(path, CANCELLED, file.error or "it was cancelled")
+    return Fate(path, UNANSWERED, f"still {file.state} at the deadline") if late else None
+
+
+def _end(ledger: Ledger, fates: Sequence[tuple[str, Fate]], now: int) -> None:
+    """End the operations of files, with one call for each cause."""
+    ends: dict[Cause, list[End]] = {}
+    for key, fate in fates:
+        outcome = OUTCOMES.get(fate.word, Outcome.FAILED)
+        ends.setdefault(CAUSES.get(fate.word, Cause.NONE), []).append((key, int(outcome), now, fate.reason))
+    for cause, some in ends.items():
+        ledger.end_many(RECALL, some, cause=int(cause))
