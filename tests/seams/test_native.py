@@ -77,7 +77,7 @@ def test_what_a_load_is_decides_nothing_outside_its_shape() -> None:
 
 
 def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:
-    own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/")
+    own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/", "src/pileup/builtin/stager/")  # stagers are XRootD's
     # in prose the server is XRootD: what is spelled otherwise is a name in code
     found = naming(r"[xX]root|XROOT", "src", "crates", "Cargo.toml", "pyproject.toml", beside=own)
     assert found == XROOT | SERVED_BY_XROOTD

@@ -317,19 +317,12 @@ class LibrarySettings(Part):
             raise ValueError("silent has a negative number; expected numbers from 0")
         return self
 
-    def library(self) -> dict[str, object]:
-        """Return plain data of the library: times in ns, speed in bytes/s."""
-        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
-        laws = ("mount", "dismount", "seek")
-        return (
-            {name: getattr(self, name) for name in plain}
-            | {name: getattr(self, name).to_native() for name in laws}
-            | {"down": [each.to_native() for each in self.down]}
-        )
-
     def rules(self, seed: int) -> str:
-        """Return what a library without a server takes (crates/pileup-tape), as JSON."""
-        return json.dumps(self.library() | {"seed": seed})
+        """Return what the library takes (crates/pileup-tape), as JSON: times in ns, speed in bytes/s."""
+        plain = ("drives", "cartridges", "arms", "order", "speed", "unreadable", "lost", "silent")
+        laws = {name: getattr(self, name).to_native() for name in ("mount", "dismount", "seek")}
+        down = [each.to_native() for each in self.down]
+        return json.dumps({name: getattr(self, name) for name in plain} | laws | {"down": down, "seed": seed})
 
 
 class TapeSettings(GuardedSettings, LibrarySettings):
@@ -388,7 +381,7 @@ class TapeSettings(GuardedSettings, LibrarySettings):
         )
         return (
             self.common()
-            | self.library()
+            | dict(json.loads(self.rules(self.seed)))
             | {name: getattr(self, name) for name in plain}
             | {"service": self.service.to_native(), "size": self.size.model_dump(exclude_none=True)}
             | {"faults": [fault.to_native() for fault in self.faults]}

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, check_file, load
-from pileup.builtin.analysis.functions import Function, add, load_function, returned
 from pileup.builtin.analysis.histograms import Truth, added, difference, empty, fill, masked
 from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
@@ -19,6 +18,8 @@ from pileup.plugin import Failed, Fraction, Op, Test, option
 
 if TYPE_CHECKING:
     from hist import Hist
+
+    from pileup.builtin.analysis.functions import Function
 
 require("uproot", "awkward", "hist")
 
@@ -62,6 +63,8 @@ class AnalysisQuery(Test):
             raise ValueError("noproc reads no events; expected it without branches, events and function")
         self._function: Function | None = None
         if self.function:
+            from pileup.builtin.analysis.functions import load_function  # noqa: PLC0415  who lists plug-ins needs none
+
             self._function = load_function(self.function, self.context.folder)
 
     def lacks(self) -> str:
@@ -108,6 +111,8 @@ class AnalysisQuery(Test):
             events = it.read(self._columns, *packet)
             reading.bytes, reading.calls = (now - then for now, then in zip(it.asked, before, strict=True))
             if self._function is not None:
+                from pileup.builtin.analysis.functions import add, returned  # noqa: PLC0415  the same
+
                 add(found, returned(self._function(events), self.function), self.function)
             else:
                 fill(self._model, found, self._columns, lambda column: awkward.to_numpy(awkward.ravel(events[column])))

@@ -40,9 +40,9 @@ class PracticeTapeTarget(TapeRestTarget):
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
-        """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
-        if caches := sorted(MachineSettings.model_validate(settings).of_machine):
-            raise ValueError(f"{', '.join(caches)}: a server has no caches; expected them in `pileup simulate` alone")
+        """Return how to start one; None with caches. Raises ValueError for an unknown or impossible setting."""
+        if MachineSettings.model_validate(settings).of_machine:
+            return None  # a server has no caches
         wanted = TapeSettings.model_validate(settings)
         port = wanted.port or "{port}"  # the same one again after a restart
         told = {SETTINGS: json.dumps(settings)}  # as written: quantities keep their units

@@ -6,12 +6,15 @@ import struct
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pileup.builtin.stager.site import Site
 from pileup.builtin.stager.target import XrootdTapeTarget
-from pileup.builtin.stager.transfers import LibraryEvent, Transfer, event_log, transfer_log
 from pileup.plugin import Monitor, Outcome, PluginError, Sample, TargetError, option
 from pileup.plugin.logs import Log
+
+if TYPE_CHECKING:
+    from pileup.builtin.stager.transfers import LibraryEvent, Transfer
 
 RECORD = 4096
 """Bytes of a request in a queue file of frm_xfrd."""
@@ -30,6 +33,11 @@ class Watched:
     """What is known of the nodes and the library of one launch, from its begin."""
 
     def __init__(self, site: Site) -> None:
+        from pileup.builtin.stager.transfers import (  # noqa: PLC0415  who lists plug-ins needs none
+            event_log,
+            transfer_log,
+        )
+
         self.site = site
         self.nodes = [f"n{number}" for number in range(len(site.nodes))]
         self.running: dict[str, Transfer] = {}

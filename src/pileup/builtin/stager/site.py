@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pileup.plugin import TargetError
@@ -37,7 +36,7 @@ def site_of(url: str) -> Site:
     """Read what a launched url leads to. Raises TargetError."""
     named = parse_qs(urlsplit(url).query).get("site", [""])[0]
     try:
-        found: dict[str, Any] = json.loads(Path(named).read_text())
+        found = json.loads(Path(named).read_text())
         nodes, folder, transfers, events, rules, files, size = (found[word] for word in WORDS)
     except (OSError, ValueError, KeyError) as problem:
         raise TargetError(f"{url} leads to no nodes: {problem}", "nodes that pileup has launched") from problem

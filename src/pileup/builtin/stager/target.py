@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pileup.builtin.stager.launcher import stager_launcher
 from pileup.builtin.stager.settings import StagerSettings
 from pileup.builtin.stager.site import Site, site_of
 from pileup.builtin.xrootd.target import XrootdTarget
@@ -41,6 +40,8 @@ class XrootdTapeTarget(TapeTarget):
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start library and nodes. Raises ValueError for a setting that is unknown or out of bounds."""
+        from pileup.builtin.stager.launcher import stager_launcher  # noqa: PLC0415  who lists plug-ins needs none
+
         wanted = StagerSettings.model_validate(settings)
         return stager_launcher(wanted, wanted.for_library(settings.items()))
 

@@ -22,7 +22,7 @@ SUBMITS = {"slurm": "sbatch", "htcondor": "condor_submit"}
 """What submits a job."""
 QUIET = ("distributed", "distributed.client", "distributed.gc", "tornado.application")
 """Loggers that would write on the screen what is reported as an error, or as the loss of a place."""
-DEFAULTS: dict[str, Any] = {"cores": 1, "memory": "2 GiB", "disk": "1 GiB"}
+DEFAULTS: dict[str, str | int] = {"cores": 1, "memory": "2 GiB", "disk": "1 GiB"}
 """What a job asks for where Dask's configuration says nothing."""
 SUBMITTED_WITHIN = 120.0
 """Seconds that the submission may take: sbatch alone tries for a minute to find its Slurm."""

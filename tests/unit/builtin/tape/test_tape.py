@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pileup.builtin.practice.tape import PracticeTapeTarget
 from pileup.builtin.tape.machine import SimulatedTape
 from pileup.builtin.tape.project import TapeProject
+from pileup.builtin.tape.settings import MachineSettings
 from pileup.model.errors import Failed
 from pileup.plugin.tape import Stage, Step
 from pileup.record import RunFolder
