@@ -14,7 +14,7 @@ MARKED = $(sort $(shell grep -rlE '$(1)' tests --include='test_*.py'))
 unexport PYTHONDONTWRITEBYTECODE
 
 # cargo makes no use of the job server of make
-CARGO := env -u MAKEFLAGS cargo
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 
 .PHONY: help demo check test test-all nightly prepared lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when its sources changed
-	@env -u MAKEFLAGS $(BIN)/python tools/build.py
+	@env -u MAKEFLAGS -u MFLAGS $(BIN)/python tools/build.py
 
 demo: build  ## run the first suite against practice storage and the local disk
 	@$(BIN)/pileup run examples/first-run.yaml
