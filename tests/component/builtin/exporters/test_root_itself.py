@@ -9,6 +9,7 @@ import pytest
 
 from pileup.cli.export.duckdb_table import DuckTable
 from pileup.plugin import registry
+from tests.support import give_up
 
 READ = """
 import ROOT, sys
@@ -19,9 +20,10 @@ print(frame.Take["std::string"]("t").GetValue()[999])
 """
 
 
+@pytest.mark.long
 def test_root_reads_tree_and_ntuple(tmp_path):
     if find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
+        give_up("ROOT is not installed: pip install --pre ROOT")
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE things AS SELECT i, i / 4 AS x, 'w' || i AS t FROM range(1000) r(i)")
         registry.load("exporters", "root")().write(DuckTable(connection, "things"), tmp_path / "t.root")
