@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 OPERATIONS = "'job', 'recall'"
+GOES_ON = "operation = 'job' AND outcome = 'unfinished'"
+"""A job that is not over at the end of the run has no reason for that."""
 CANCELLED = Cause.CANCELLED.word
 WORDS = {
     "passed": "completed",
@@ -44,9 +46,10 @@ def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...
     """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
     order = list(dict.fromkeys(case.test or case.name for case in run.cases))
     rows = connection.execute(
-        f"""SELECT test, outcome, error, cause, count(*), array_to_string(min(key, {NAMES}), ', ') FROM caused
+        f"""SELECT test, outcome, CASE WHEN {GOES_ON} THEN '' ELSE error END AS why, cause, count(*),
+            array_to_string(min(key, {NAMES}), ', ') FROM caused
         WHERE operation IN ({OPERATIONS}) AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'
-        GROUP BY test, outcome, error, cause ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
+        GROUP BY test, outcome, why, cause ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
     ).fetchall()
     found: dict[str, list[Group]] = {}
     for test, outcome, error, cause, count, name in rows:

@@ -33,6 +33,7 @@ ELSEWHERE = {
     ("jobs", "failed"): SHARE,
     **{("equivalences", name): "times the first" for name in ("times", "calls", "bytes")},
     **{(table, "k"): "round trips" for table in ("matrix_targets", "round_trips")},
+    ("round_trips", "requests"): "requests",
     **{("round_trips", name): "times what was expected" for name in ("explained", "ratio")},
 }
 """(table, column) -> unit, where the name has another one elsewhere."""
