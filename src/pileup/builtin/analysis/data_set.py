@@ -24,7 +24,7 @@ LARGEST = 1 << 30
 
 
 class _Plain(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Recipe(_Plain):

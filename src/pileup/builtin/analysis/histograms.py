@@ -19,7 +19,7 @@ VALUES, ABOVE = "values", "above"
 class Truth(BaseModel):
     """What a histogram of one axis must hold, in bins of equal width."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     bins: int = Field(ge=1)
     low: float
