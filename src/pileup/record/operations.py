@@ -319,7 +319,7 @@ def _rows_in_words(rows: Rows) -> str:
         "test": "coalesce(c.test, '')",
         "target": "coalesce(c.target, t.text, '')",
         "side": _word("r.side", {side: side.name.lower() for side in Side}, "?"),
-        "phase": _word("r.phase", _PHASE_WORDS, "?"),
+        "phase": _word("r.phase", {int(phase): word for phase, word in _PHASE_WORDS.items()}, "?"),
         "outcome": _word("r.outcome", {outcome: outcome.name.lower() for outcome in Outcome}, "?"),
     }
     columns = ", ".join(f'{words[name]} AS "{name}"' for name in COLUMNS)
