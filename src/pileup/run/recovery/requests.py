@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pileup.model.errors import Ambiguous, NotThere, TargetError, VerdictException
+from pileup.model.errors import NotThere, TargetError, VerdictException
 from pileup.model.plan import Plan
 from pileup.model.units import counted
 from pileup.plugin import Target
@@ -22,6 +22,9 @@ REQUESTS = "requests"
 """Kind of the intents: of a load, with the stamp that the names of its requests begin with."""
 REQUEST, RELEASED = "request", "released"
 """What its tests claim: that there may be a request, and that nothing of it is left."""
+
+MOST_IN_A_ROW = 3
+"""Requests that cannot be deleted, one after another, after which the others are not tried: the system is away."""
 
 
 class OpenRequests(NamedTuple):
@@ -62,20 +65,17 @@ def delete(target: Target | None, ids: Sequence[str], go_on: Callable[[], bool] 
     """
     if not isinstance(target, StagingTarget):
         raise TargetError("the target takes no stage requests", "a tape system")
-    waiting, kept, why = list(reversed(ids)), 0, ""
-    while waiting and go_on():
+    waiting, kept, in_a_row, why = list(reversed(ids)), 0, 0, ""
+    while waiting and in_a_row < MOST_IN_A_ROW and go_on():
         try:
-            target.forget(waiting[-1])
+            target.forget(waiting.pop())
+            in_a_row = 0
         except NotThere:
-            pass
-        except Ambiguous as problem:
-            why = why or str(problem)
-            break  # the system is away: no other would be deleted
+            in_a_row = 0
         except VerdictException as problem:
-            kept, why = kept + 1, why or str(problem)
+            kept, in_a_row, why = kept + 1, in_a_row + 1, why or str(problem)
         except Exception as problem:  # a target of anybody's
             raise TargetError(verdict_on(problem)[1], "a tape system that answers") from problem
-        waiting.pop()
     if left := len(waiting) + kept:
         told = f"not deleted: {counted(left, 'stage request')} of {len(ids)}: {why or 'the run was ended at once'}"
         raise TargetError(told, "none", "`pileup clean` tries again")

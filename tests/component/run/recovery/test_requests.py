@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pileup.model.errors import NotThere
+from pileup.builtin.tape.rest import TapeRestTarget
+from pileup.model.errors import NotThere, Refused
 from pileup.model.manifest import TargetEntry
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow
 from pileup.record import RunFolder
 from pileup.run.manifest_start import first_manifest
+from pileup.run.recovery import requests
 from pileup.run.recovery.intents import open_intents, staying
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.requests import end_requests
@@ -112,6 +114,25 @@ def test_a_system_that_is_away_leaves_it_open(tmp_path: Path) -> None:
     (mended,) = mend(run.folder, TRUSTED, UndoReach.ALL)
     assert "not deleted: 3 stage requests of 3: " in mended.problem
     assert [each.what for each in open_intents(run.folder)] == ["requests"]
+
+
+def test_a_system_that_refuses_some_is_asked_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with practice_tape(tmp_path) as tape:
+        run = left(tmp_path, tape)
+        forget = TapeRestTarget.forget
+
+        def picky(self: TapeRestTarget, request: str) -> None:
+            if request == run.made[0]:
+                raise Refused("not yours")
+            forget(self, request)
+
+        monkeypatch.setattr(TapeRestTarget, "forget", picky)
+        (mended,) = mend(run.folder, TRUSTED, UndoReach.ALL)
+        assert "not deleted: 1 stage request of 3: not yours" in mended.problem
+        assert run.there() == [200, 404, 200, 404, 200]
+        monkeypatch.setattr(requests, "MOST_IN_A_ROW", 1)
+        (mended,) = mend(run.folder, TRUSTED, UndoReach.ALL)
+        assert "not deleted: 3 stage requests of 3: not yours" in mended.problem, "it is not asked again"
 
 
 def test_at_the_end_of_a_run_its_own_requests_are_deleted(tmp_path: Path) -> None:
