@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pileup.model.plan import Plan
 from pileup.model.suite import TargetSpec
@@ -23,7 +23,8 @@ class _Launch(NamedTuple):
 
     name: str
     spec: TargetSpec
-    settings: dict[str, object]
+    settings: Any
+    """Word -> value, as written."""
 
 
 def check_servers(plan: Plan, tree: Mapping, problems: Problems) -> None:
@@ -57,7 +58,7 @@ def _launches(plan: Plan) -> Iterator[_Launch]:
                 yield _Launch(name, spec, settings)
 
 
-def _startable(cls: type[Target], settings: dict[str, object], folder: Path) -> bool:
+def _startable(cls: type[Target], settings: Any, folder: Path) -> bool:
     """Whether there is a server with these settings; wrong ones are reported elsewhere."""
     with suppress(Exception):
         return cls.launcher(settings, folder) is not None
