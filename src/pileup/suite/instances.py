@@ -178,7 +178,7 @@ def make_target(plan: Plan, name: str, url: str) -> Target:
     return target
 
 
-def make_launcher(plan: Plan, name: str, folder: Path, settings: Mapping[str, object] | None = None) -> Launcher | None:
+def make_launcher(plan: Plan, name: str, folder: Path, /, **settings: object) -> Launcher | None:
     """Return how to start the private server of a target, None when the suite asks for none.
 
     `settings` are those of a point of the scan. Raises TargetError when its kind has no server with such settings.
@@ -186,7 +186,7 @@ def make_launcher(plan: Plan, name: str, folder: Path, settings: Mapping[str, ob
     spec = plan.suite.targets[name]
     if spec.launch is None:
         return None
-    launcher = class_of_target(spec.kind, Path(plan.folder)).launcher({**spec.launch, **(settings or {})}, folder)
+    launcher = class_of_target(spec.kind, Path(plan.folder)).launcher({**spec.launch, **settings}, folder)
     if launcher is None:
         told = f"target {name} cannot be started: kind {spec.kind} has no server with these settings"
         raise TargetError(told, "settings of a server", "`pileup validate` names them")

@@ -107,7 +107,7 @@ class Settings:
     def _start_again(self, target: str, values: dict[str, object]) -> None:
         folder = self._folder.path / "servers" / target
         with asked(target, "launcher", "settings that it takes"):
-            launcher = instances.make_launcher(self._plan, target, folder, values)
+            launcher = instances.make_launcher(self._plan, target, folder, **values)
         url = self._supervisor.restart(target, launcher)
         self._await_healthy(self._targets.renew(target, url), target, HEALTHY_WITHIN)
 
