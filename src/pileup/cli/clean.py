@@ -45,10 +45,10 @@ def command(
     """Clean up after a run.
 
     RUN is the folder of a run that crashed, or could not clean up itself. Its servers are ended, paused ones continued,
-    settings set back, temporary folders and the files of its tests removed, its jobs on a batch system cancelled. The
-    journal of the run says what that is: only what the run itself has made or changed, and nothing that the suite keeps
-    (`cleanup: never`). What is executed of the suite is reported first. The record stays. A second time it does
-    nothing.
+    settings set back, temporary folders and the files of its tests removed, its jobs on a batch system cancelled, its
+    stage requests at a tape system deleted. The journal of the run says what that is: only what the run itself has made
+    or changed, and nothing that the suite keeps (`cleanup: never`). What is executed of the suite is reported first.
+    The record stays. A second time it does nothing.
 
     RUN must be one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup), and its suite as it was.
 

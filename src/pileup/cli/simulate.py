@@ -57,7 +57,7 @@ def command(
 
     stop = Stop()
     with working("checking the suite"):
-        plan = planned(suite, parse_settings(settings), None, environment())
+        plan = planned(suite, parse_settings(settings), None, environment(), simulated=True)
     with working("simulating"), signals(stop, SafeConsole(stderr=True)):
         simulation = SuiteSimulation(plan, runs_folder(out, environment()), stop)
         results = simulation.run()
