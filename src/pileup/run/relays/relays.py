@@ -61,7 +61,8 @@ class Relays:
         command = (sys.executable, "-m", "pileup", *words)
         daemon = Daemon(command, Line(READY), name="relay", environment={SETTINGS: json.dumps(settings)})
         launcher = Launcher((daemon,), url="127.0.0.1:{port} {short}/relay.sock")
-        url = self._supervisor.launch(_name(target), launcher, self._folder.path / "servers" / f"{target}.relay")
+        folder, whose = self._folder.path / "servers" / f"{target}.relay", f"before target {target}"
+        url = self._supervisor.launch(_name(target), launcher, folder, whose=whose)
         address, _, socket = url.partition(" ")
         self._paths[target], self._sockets[target] = path, Path(socket)
         return address
