@@ -81,11 +81,12 @@ class Relays:
         if after == before:
             return
         try:
-            control.ask(self._sockets[target], after.to_native())
+            before_it = control.told_late(control.ask(self._sockets[target], after.to_native())["late"])
         except TargetError as problem:
             raise TargetError(f"the relay before target {target}: {problem.what}", problem.expected) from problem
         self._paths[target] = after
-        self._folder.event("setting", f"path of target {target}: {_said(words)}", target=target)
+        told = f"path of target {target}: {_said(words)}" + (f"; until then {before_it}" if before_it else "")
+        self._folder.event("setting", told, target=target)
 
     def problem(self, target: str) -> str:
         """Return that the relay of a target has ended; empty when it runs, or there is none."""
@@ -136,4 +137,6 @@ def _counted(target: str, counts: control.Counts) -> str:
     ):
         if number:
             told.append(f"{number} {text}")
+    if late := control.told_late(counts["late"]):
+        told.append(late)
     return ", ".join(told)
