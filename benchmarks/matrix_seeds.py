@@ -1,7 +1,7 @@
 """How often the example of places against storages finds what is hidden in it, and only that: real runs, seed by seed.
 
-    python benchmarks/matrix_seeds.py [--first 1] [--seeds 20] [--at-once 3] [--set 'repeats=6' ...] [--folder FOLDER] [--keep]
-    python benchmarks/matrix_seeds.py --look FOLDER [--keep]           look once more at runs that were kept
+    python benchmarks/matrix_seeds.py [--first 1] [--seeds 20] [--at-once 3] [--set 'repeats=6' ...] [--folder FOLDER]
+    python benchmarks/matrix_seeds.py --look FOLDER [--keep]     look once more at runs that were kept
 
 Each seed is a run of examples/matrix.yaml in which the storages draw other service times and stalls.
 Two cells must be flagged by name, taipei to fnal as slow and chicago to cern for rare slow answers, and no other in 19

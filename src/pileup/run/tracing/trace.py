@@ -14,7 +14,6 @@ from pileup.plugin.sessions.span import Act
 from pileup.plugin.sessions.tracer import Tracer
 from pileup.stats.sessions.slope import Line, line
 
-
 TRIES = 2
 """Sessions after which it ends if none has passed: none will from farther away."""
 
