@@ -45,7 +45,7 @@ def ended(here: Path, program: str, said: str) -> dict[str, Any]:
         command, cwd=here, env={**os.environ, "PILEUP_RUNS": str(here / "runs")}, start_new_session=True
     )
     try:
-        until(lambda: any((here / "runs").glob("*-killed")), "no run")
+        until(lambda: any((here / "runs").glob("*-killed/run.json")), "no run")
         (path,) = (here / "runs").glob("*-killed")
         folder = RunFolder.open(path)
         number = next(each.id for each in folder.manifest().cases if each.test == "load")
