@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import RUN
+from pileup.cli.arguments import RUN, SECRET
 from pileup.cli.command import Command
 from pileup.cli.common import TRUST
 from pileup.cli.messages import echo
@@ -35,13 +35,7 @@ NOTHING = "nothing to clean up"
 @click.argument("run", type=RUN)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--force", is_flag=True, help="Also when it ran on another host, and may be running there.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Give a secret again that the run was begun with: the record does not keep it.",
-)
+@SECRET
 @click.option("--trust", is_flag=True, help=TRUST)
 @click.option("--json", "as_json", is_flag=True, help="Print what was done, or would be, as one JSON object.")
 @click.pass_context

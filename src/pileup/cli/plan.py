@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import SUITE, set_option
 from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.validate import not_covered
@@ -37,9 +37,7 @@ LOAD_WIDTH, AFTER_WIDTH = 44, 24
     page="suite-file.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
-)
+@set_option()
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: times in ns, sizes in bytes, null where there is no bound."
 )

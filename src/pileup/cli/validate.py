@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import SUITE, set_option
 from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.cli.working import working
@@ -32,9 +32,7 @@ FORMATS = ("text", "json", "github")
     page="suite-file.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
-)
+@set_option()
 @click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
 @click.option(
     "--format",

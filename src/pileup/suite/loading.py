@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from collections.abc import Mapping as Values
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pileup.model.collecting import uncollected
 from pileup.model.hidden import HIDDEN
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
@@ -46,23 +46,11 @@ def load(path: Path, values: Values[str, str] | None = None, records: bool = Tru
     file that it names is imported, and their options are not checked. Raises SuiteError with every problem found.
     """
     problems, plan = Problems(str(path)), None
-    with _uncollected(), suppress(TooManyProblemsError):
+    with uncollected(), suppress(TooManyProblemsError):
         plan = _load(path, values or {}, problems, records, imports)
     if problems or plan is None:
         raise problems.error()
     return plan
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: scanning a large tree again and again would be half of the work."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _load(path: Path, values: Values[str, str], problems: Problems, records: bool, imports: bool) -> Plan | None:
