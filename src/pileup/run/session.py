@@ -97,7 +97,11 @@ class Live:
         pressing.close()
 
     def serve(self) -> None:
-        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed."""
+        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed.
+
+        Servers that have ended by themselves are noted, too: within a beat.
+        """
+        self.targets.notice()
         with self._recording():
             for frame in self.fleets.ledger_frames():
                 self.folder.append_frame(frame)
