@@ -18,6 +18,7 @@ use crate::sign::Signer;
 use crate::sums::{Algorithm, written};
 use crate::{error, judge, parts};
 
+const NOT_OURS_TO_SUM: &str = "checksum: over S3 that of files that pileup has not written is not compared";
 /// Most pages of a listing, of a thousand entries each as a rule.
 const PAGES: u64 = 1_000_000;
 
@@ -243,37 +244,32 @@ impl S3Client {
         self.ask(&ask, act, look).await
     }
 
-    /// Compare the checksum that the server states with that of the known content.
+    /// Compare the checksum that the server states, whichever it is, with that of the known content.
     async fn checksum(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Problem> {
-        let Some(algorithm) = self.bucket.checksum else {
-            return Err(Failure::failed("no checksum to ask for; expected `checksum` of the target").into());
-        };
-        let ask = Ask::new(Method::HEAD, self.path(call.key, ""), call.id)
-            .and(CHECKSUM_MODE, HeaderValue::from_static("ENABLED"));
         let (content, part_size): (Option<Object>, _) = (call.content, self.bucket.part_size);
-        self.ask(&ask, act, async |answer, act| {
+        self.ask(&self.sum_of(call.key, call.id), act, async |answer, act| {
             judge::plain(answer, false, act).await?;
-            let Some(object) = content else { return Ok(()) };
-            match algorithm.confirms(answer.headers(), &object, part_size) {
+            let Some(object) = content else { return Ok(no_sum(call, act, NOT_OURS_TO_SUM)?) };
+            let confirms = |sum: Algorithm| sum.confirms(answer.headers(), &object, part_size);
+            match Algorithm::ALL.into_iter().find_map(confirms) {
                 Some(true) => Ok(()),
                 Some(false) => Err(wrong_sum().into()),
-                None if call.step.checksum == Checksum::IfStated => {
-                    act.not_stated = true;
-                    Ok(())
-                }
-                None => Err(Failure::failed("checksum: the server states none that can be compared").into()),
+                None => Ok(no_sum(call, act, "checksum: the server states none that can be compared")?),
             }
         })
         .await
     }
 
+    /// The question for the checksum of an object.
+    fn sum_of(&self, name: &str, id: u64) -> Ask {
+        Ask::new(Method::HEAD, self.path(name, ""), id).and(CHECKSUM_MODE, HeaderValue::from_static("ENABLED"))
+    }
+
     /// The checksum that the server has of an object, as it writes it.
     pub(crate) async fn stated_sum(&mut self, name: &str, act: &mut Act) -> Result<(String, String), Problem> {
-        let ask =
-            Ask::new(Method::HEAD, self.path(name, ""), 0).and(CHECKSUM_MODE, HeaderValue::from_static("ENABLED"));
-        self.ask(&ask, act, async |answer, act| {
+        self.ask(&self.sum_of(name, 0), act, async |answer, act| {
             judge::plain(answer, false, act).await?;
-            let stated = [Algorithm::Crc32c, Algorithm::Crc32, Algorithm::Sha256].into_iter().find_map(|algorithm| {
+            let stated = Algorithm::ALL.into_iter().find_map(|algorithm| {
                 let sum = answer.headers().get(algorithm.header())?.to_str().ok()?;
                 Some((algorithm.word().to_ascii_lowercase(), sum.to_owned()))
             });
@@ -333,4 +329,10 @@ impl S3Client {
 
 fn wrong_sum() -> Failure {
     Failure::failed("checksum: what the server states is not the sum of what was written")
+}
+
+/// Nothing could be verified, which a step may allow.
+fn no_sum(call: &Call<'_>, act: &mut Act, why: &str) -> Result<(), Failure> {
+    act.not_stated = call.step.checksum == Checksum::IfStated;
+    if act.not_stated { Ok(()) } else { Err(Failure::failed(why)) }
 }

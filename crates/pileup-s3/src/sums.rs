@@ -23,6 +23,9 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Crc32c, Self::Crc32, Self::Sha256];
+
     /// The header that states it.
     pub(crate) fn header(self) -> HeaderName {
         match self {

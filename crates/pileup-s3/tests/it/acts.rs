@@ -79,8 +79,17 @@ fn large_objects_go_in_parts_each_with_its_sum() {
         assert_eq!(once(&server, &with, &small, "small").1.calls, 1, "what is not larger than a part is sent at once");
         assert_eq!(once(&server, &with, &step("checksum", json!({"content": content(5 * MIB)})), "small").0, Ok(()));
     }
-    let (done, _) = once(&server, &json!({}), &step("checksum", json!({"content": content(5 * MIB)})), "small");
-    assert!(done.unwrap_err().message.contains("expected `checksum` of the target"));
+    // whichever the server states, a target without one has it compared
+    assert_eq!(once(&server, &json!({}), &step("checksum", json!({"content": content(5 * MIB)})), "small").0, Ok(()));
+    assert_eq!(once(&server, &json!({}), &step("write", json!({"content": content(100)})), "bare").0, Ok(()));
+    let sum = |words: Value| once(&server, &json!({}), &step("checksum", words), "bare");
+    let (done, _) = sum(json!({"content": content(100), "checksum": "adler32"}));
+    assert_eq!(done, Err(Failure::failed("checksum: the server states none that can be compared")));
+    let (done, acted) = sum(json!({"content": content(100), "checksum": "if stated"}));
+    assert_eq!((done, acted.not_stated), (Ok(()), true));
+    let (done, acted) = sum(json!({"content": null, "checksum": "if stated"}));
+    assert_eq!((done, acted.not_stated), (Ok(()), true));
+    assert!(sum(json!({"content": null})).0.unwrap_err().message.contains("pileup has not written"));
 }
 
 #[test]
