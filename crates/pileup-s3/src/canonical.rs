@@ -122,7 +122,7 @@ pub(crate) fn is_plain_in_path(byte: u8) -> bool {
 
 /// Encode what may be encoded already.
 fn encode_again(into: &mut String, text: &str, plain: fn(u8) -> bool) {
-    if text.bytes().all(|byte| plain(byte)) {
+    if text.bytes().all(plain) {
         into.push_str(text);
     } else {
         encode(into, &pileup_http1::decode(text.as_bytes()), plain);

@@ -9,8 +9,9 @@ use crate::document::{Document, Instead, Nothing, Said};
 
 /// Longest error that is looked at.
 const LONGEST: usize = 64 * 1024;
-/// Codes that say that the system will not, whatever their status (Amazon S3 API Reference, "List of error codes").
-const REFUSALS: [&str; 14] = [
+/// Codes that say that the system will not, whatever their status (Amazon S3 API Reference, "List of error codes"); the last is what versitygw
+/// says of a key that it does not know.
+const REFUSALS: [&str; 15] = [
     "AccessDenied",
     "AccountProblem",
     "ExpiredToken",
@@ -25,6 +26,7 @@ const REFUSALS: [&str; 14] = [
     "ThrottlingException",
     "TokenRefreshRequired",
     "TooManyRequests",
+    "XAdminUserNotFound",
 ];
 /// Codes that say that a session token was over.
 const OVER: [&str; 2] = ["ExpiredToken", "TokenRefreshRequired"];

@@ -49,7 +49,7 @@ impl Algorithm {
         match self {
             Self::Crc32 => Sum::Crc32(crc32fast::Hasher::new()),
             Self::Crc32c => Sum::Crc32c(0),
-            Self::Sha256 => Sum::Sha256(Context::new(&SHA256)),
+            Self::Sha256 => Sum::Sha256(Box::new(Context::new(&SHA256))),
         }
     }
 
@@ -105,7 +105,7 @@ pub(crate) fn written(sum: &[u8]) -> String {
 pub(crate) enum Sum {
     Crc32(crc32fast::Hasher),
     Crc32c(u32),
-    Sha256(Context),
+    Sha256(Box<Context>),
 }
 
 impl Sum {
