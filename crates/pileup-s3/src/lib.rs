@@ -1,10 +1,11 @@
 //! S3: the client of the engine for protocol `s3`.
 //!
 //! `settings` say where the bucket is and who we are, `sign` signs every request (Signature Version 4: `canonical` is what is signed, `stamp` its
-//! time), `client` does the verbs of a program, `plan` says which request each of them is, `judge` whether an answer passes, `error` why not,
+//! time), `bucket` has the requests of a client, `client` does the verbs of a program, `plan` says which request each of them is, `judge` whether an answer passes, `error` why not,
 //! `parts` uploads in parts, `sums` are checksums, `document`, `listing` and `uploads` read XML. `plane` is the same for a caller that waits,
 //! `probe` gives the parsers to a fuzzer. Below it is `pileup-http1`.
 
+mod bucket;
 mod canonical;
 mod client;
 mod document;
@@ -21,4 +22,5 @@ mod stamp;
 mod sums;
 mod uploads;
 
-pub use client::{S3Client, S3Factory};
+pub use bucket::S3Client;
+pub use client::S3Factory;

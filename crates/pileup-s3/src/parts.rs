@@ -10,7 +10,7 @@ use pileup_engine::content::Object;
 use pileup_engine::control::Problem;
 use pileup_http1::{Answer, Body};
 
-use crate::client::S3Client;
+use crate::bucket::S3Client;
 use crate::document::{Begun, Completed, Instead};
 use crate::plan::{Ask, query, value};
 use crate::sums::{Algorithm, written};

@@ -6,6 +6,7 @@ use http::header::{ETAG, SERVER};
 use http::{HeaderName, HeaderValue, Method};
 use pileup_engine::client::{Call, Failure};
 use pileup_engine::program::{Checksum, Verb};
+use pileup_engine::verb::Names;
 use pileup_http1::{Body, Follows, Request};
 
 use crate::canonical::{encode, is_plain};
@@ -87,7 +88,7 @@ pub(crate) fn able(call: &Call<'_>) -> Result<(), Failure> {
     let step = call.step;
     let cannot = |text: &str| Err(Failure::failed(text));
     match step.verb {
-        Verb::Request | Verb::Rename | Verb::Copy => return Err(Failure::unable(step.verb)),
+        verb if !matches!(verb.traits().names, Names::One | Names::None) => return Err(Failure::unable(verb)),
         Verb::Mkdir if !step.missing_ok => {
             return cannot("S3 has no folders to make: a prefix is there when something is in it");
         }

@@ -9,11 +9,11 @@ use http::header::{RANGE, SERVER};
 use http::{HeaderValue, Method, StatusCode};
 use pileup_engine::client::{Act, Client, Failure};
 use pileup_engine::control::{Attributes, Control, Found, Problem};
-use pileup_engine::program::Verb;
 use pileup_http1::{Answer, Body, Unusable};
 use tokio::runtime::Runtime;
 
-use crate::client::{Bucket, S3Client, S3Factory};
+use crate::bucket::{Bucket, S3Client};
+use crate::client::S3Factory;
 use crate::plan::{Ask, query, value};
 use crate::{judge, parts};
 
@@ -157,7 +157,7 @@ impl Control for Plane {
     }
 
     fn rename(&mut self, _: &str, _: &str) -> Result<(), Problem> {
-        Err(Failure::unable(Verb::Rename).into())
+        Err(Failure::failed("S3 gives no object another name").into())
     }
 
     fn query(&mut self, code: u16, argument: &str) -> Result<Vec<u8>, Problem> {

@@ -104,7 +104,7 @@ def storage(settings: str, **given: Any) -> None:
     examples=[
         ("a bucket `pileup`, the key `pileup` with the secret `open-sesame`", "pileup practice s3 --port 8084"),
         (
-            "one request in ten is told to slow down, with a log",
+            "one request in ten is refused with SlowDown, with a log",
             "pileup practice s3 --settings '{faults: [{kind: refuse, share: 10 %}]}' --log requests.csv",
         ),
     ],

@@ -200,7 +200,7 @@ class S3Settings(ServerSettings):
         {}, description="session tokens, one of which a request must have, and how long after the start each is good"
     )
     clock_ahead: Duration = Field(
-        0, description="how far its clock is ahead of the machine's: beyond 15 min it lets nobody in"
+        0, description="how far its clock is ahead of the machine's: beyond 15 min it refuses all requests"
     )
     clock_behind: Duration = Field(0, description="the same, behind")
     page: int = Field(1000, ge=1, le=1000, description="most entries of a page of a listing")

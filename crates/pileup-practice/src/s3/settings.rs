@@ -1,4 +1,4 @@
-//! What the practice S3 is told: JSON, checked before anything starts.
+//! Settings of the practice S3: JSON, checked before anything starts.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ fn files_and_prefixes() {
     assert_eq!(plane.checksum("a/c").unwrap(), ("crc32c".to_owned(), "uTja5A==".to_owned()));
     plane.delete("a/c").unwrap();
     assert_eq!(plane.stat("a/c").unwrap_err().found, Found::Nothing);
-    assert!(plane.rename("a", "b").unwrap_err().failure.message.contains("no rename"));
+    assert!(plane.rename("a", "b").unwrap_err().failure.message.contains("no object another name"));
     plane.close();
     assert_eq!(listed(&mut plane, "a").len(), 1, "the next call begins a new session");
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pileup.plugin import Ambiguous, Cause, Failed, NotThere, Refused, TargetError, ThereAlready
+from pileup.plugin import Ambiguous, Cause, ClientSpec, Failed, NotThere, Refused, TargetError, ThereAlready
 
 
 class ControlSessions(ABC):
@@ -65,14 +65,14 @@ class ControlSessions(ABC):
 class EngineSessions(ControlSessions):
     """Sessions of a protocol of the engine."""
 
-    def __init__(self, protocol: str, settings: Mapping[str, object], patience: float) -> None:
-        """`settings` are those of the protocol's client; every call ends within `patience` seconds."""
+    def __init__(self, client: ClientSpec, patience: float) -> None:
+        """`client` is the protocol with its settings; every call ends within `patience` seconds."""
         super().__init__()
-        self._protocol, self._settings, self._patience = protocol, settings, patience
+        self._client, self._patience = client, patience
 
     def made(self) -> Any:
         """Return a new session of the engine."""
         # here, so that the kind can be described where the engine is not built
         from pileup._core import _native  # noqa: PLC0415
 
-        return _native.Session(self._protocol, json.dumps(self._settings), self._patience)
+        return _native.Session(self._client.protocol, json.dumps(self._client.settings), self._patience)

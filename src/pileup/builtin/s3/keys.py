@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from pileup.plugin import TargetError
 from pileup.plugin.credentials import Credentials, Surroundings, surroundings
@@ -17,6 +18,14 @@ REGION = "us-east-1"
 """Where nothing says another: what servers other than AWS's take as a rule."""
 OTHER_WAYS = ("role_arn", "credential_process", "sso_session", "sso_start_url", "web_identity_token_file")
 """Words of a profile that say how keys are made; pileup makes none."""
+
+
+class EngineKeys(TypedDict):
+    """Keys as the engine's client takes them."""
+
+    access_key: str
+    secret_key: str
+    session_token: str | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,9 +39,13 @@ class Keys:
     def __repr__(self) -> str:
         return "Keys(secret)"
 
-    def to_native(self) -> dict[str, str | None]:
+    def to_native(self) -> EngineKeys:
         """Return them as the engine's client takes them."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {
+            "access_key": self.access_key,
+            "secret_key": self.secret_key,
+            "session_token": self.session_token,
+        }
 
 
 def keys_of(given: Credentials) -> Keys:

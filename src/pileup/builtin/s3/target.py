@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypedDict
 
-from pileup.builtin.credentials.connected_target import ConnectedTarget
+from pileup.builtin.credentials.connected_target import ConnectedTarget, Route
 from pileup.builtin.credentials.control_sessions import EngineSessions
+from pileup.builtin.credentials.identity import EngineIdentity
 from pileup.builtin.credentials.reading import identity_of
 from pileup.builtin.credentials.server_certificates import speaks_tls
-from pileup.builtin.s3.keys import Keys, keys_of, region_of
+from pileup.builtin.s3.keys import EngineKeys, Keys, keys_of, region_of
 from pileup.builtin.s3.location import S3Place, place_of
 from pileup.plugin import (
     Ambiguous,
@@ -26,6 +27,32 @@ from pileup.plugin import (
     ThereAlready,
     option,
 )
+from pileup.plugin.verbs import Names
+
+
+class HttpPart(EngineIdentity, Route, total=False):
+    """How the engine's client speaks to the server."""
+
+    url: str
+    keep_alive: bool
+    resume: bool
+    expect: str
+    reconnect_pause: int
+
+
+class S3Settings(TypedDict):
+    """Settings of the engine's S3 client (crates/pileup-s3/src/settings.rs). Holds secrets."""
+
+    http: HttpPart
+    bucket: str
+    prefix: str
+    addressing: str
+    region: str
+    credentials: EngineKeys | None
+    payload: str
+    part_size: int | None
+    checksum: str | None
+
 
 PIECE = 8 << 20
 """Bytes read at a time."""
@@ -115,7 +142,7 @@ class S3Target(ConnectedTarget, FileTarget):
         """Return the engine's S3 client. The settings hold secrets."""
         return ClientSpec("s3", self._settings())
 
-    def _settings(self) -> dict[str, object]:
+    def _settings(self) -> S3Settings:
         place, keys = self.place, self.keys()
         tls = place.server.scheme == "https"
         if not tls and (self.insecure or self.certificate_sha256):
@@ -148,7 +175,7 @@ class S3Target(ConnectedTarget, FileTarget):
         """Return what S3 cannot do of a step."""
         size = step.content.size if step.content is not None and step.verb == "write" else 0
         lacks = (
-            (step.verb == "rename", RENAME),
+            (step.traits.names is Names.TWO, RENAME),
             (step.verb == "mkdir" and not step.missing_ok, MKDIR),
             (step.checksum == "adler32" and step.verb != "checksum", ADLER32),
             (step.pieces > 1, "S3 answers one range in a request; expected one piece in a request"),
@@ -166,7 +193,7 @@ class S3Target(ConnectedTarget, FileTarget):
         return self._sessions(self.patience)
 
     def _sessions(self, patience: int) -> EngineSessions:
-        return EngineSessions("s3", self._settings(), patience / 1e9)
+        return EngineSessions(self.client(), patience / 1e9)
 
     def probe(self) -> str:
         """Look at the bucket."""

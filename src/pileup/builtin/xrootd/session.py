@@ -6,6 +6,7 @@ from typing import Any
 
 from pileup.builtin.credentials.control_sessions import EngineSessions
 from pileup.builtin.xrootd.location import ClientSettings
+from pileup.plugin import ClientSpec
 
 STATS, CONFIG = 1, 7
 """Codes of queries (XProtocol.hh, XQueryType: kXR_QStats, kXR_Qconfig)."""
@@ -17,7 +18,7 @@ class Sessions(EngineSessions):
     """Sessions of one target: of the engine, or of the official client where a proxy gives access."""
 
     def __init__(self, settings: ClientSettings, patience: float) -> None:
-        super().__init__("xroot", settings, patience)
+        super().__init__(ClientSpec("xroot", settings), patience)
         self._official, self._time = settings, patience
 
     def made(self) -> Any:
