@@ -6,7 +6,6 @@ files".
 
 from __future__ import annotations
 
-import configparser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -106,6 +105,8 @@ def _files(around: Surroundings) -> list[Path]:
 
 def _read(name: str, around: Surroundings) -> dict[str, str]:
     """Return what the files say of a profile. Raises TargetError for a file that is none of these."""
+    import configparser  # noqa: PLC0415  only who has no keys in the suite needs it
+
     found: dict[str, str] = {}
     for path in _files(around):
         parser = configparser.RawConfigParser(default_section="")
