@@ -27,7 +27,7 @@ from pileup._core._native import Histogram, Press, Recorder
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPlace
 from pileup.model.loads.load import Load
-from pileup.model.program import Keys, Program, Step
+from pileup.model.program import Content, Keys, Program, Step
 from pileup.model.record import Phase
 from pileup.run.places.calibration import NullOutput
 from pileup.run.relays import control
@@ -125,6 +125,8 @@ def press_native(order: dict[str, Any], path: Path) -> tuple[Tally, int, int]:
     plain = dict(order["step"])
     names = plain.pop("keys", {}).get("names", ())
     keys = Keys(names=tuple(names))
+    if "content" in plain:
+        plain["content"] = Content(**plain["content"])
     program = Program((replace(Step("step", "noop", keys), **plain),))
     tally = Tally()
     press.native(json.dumps(order["client"]), json.dumps(program.to_native()))

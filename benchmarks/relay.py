@@ -73,7 +73,7 @@ def relay(folder: Path, port: int, *words: str) -> Iterator[tuple[int, int]]:
 @contextlib.contextmanager
 def socat(folder: Path, port: int) -> Iterator[tuple[int, int]]:
     """Run socat before a port of this machine; give its own port and its pid."""
-    own = storage_servers._free_port()
+    own = storage_servers.free_port()
     line = [
         str(SOCAT.path()),
         "-b",
@@ -82,7 +82,7 @@ def socat(folder: Path, port: int) -> Iterator[tuple[int, int]]:
         f"TCP:127.0.0.1:{port}",
     ]
     with meter.running(meter.SERVER_CORE, line, folder / "socat.log") as child:
-        meter.until(lambda: storage_servers._answers(own), 10, "socat")
+        meter.until(lambda: storage_servers.answers(own), 10, "socat")
         yield own, child.process.pid
 
 

@@ -2,6 +2,14 @@
 # The real programs that tests use. As root on Debian they are installed; otherwise tests that miss one are skipped and say so.
 set -eu
 wanted=""
+# A server of S3, where Go is there to build it.
+go=$(command -v go || true)
+[ -n "$go" ] || { [ -x /usr/local/go/bin/go ] && go=/usr/local/go/bin/go; } || true
+if [ -n "$go" ] && ! command -v versitygw >/dev/null 2>&1 && [ ! -x "$HOME/go/bin/versitygw" ]; then
+    echo "building versitygw for the tests (a minute) ..."
+    "$go" install github.com/versity/versitygw/cmd/versitygw@v1.8.0 2>/dev/null ||
+        echo "versitygw could not be built: its tests will be skipped"
+fi
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
 command -v apache2 >/dev/null 2>&1 || [ -x /usr/sbin/apache2 ] || wanted="$wanted apache2-bin"
 command -v curl >/dev/null 2>&1 || wanted="$wanted curl"

@@ -104,6 +104,46 @@ def storage(settings: str, **given: Any) -> None:
 
 
 @command.command(
+    "s3",
+    cls=Command,
+    examples=[
+        ("a bucket `pileup`, the key `pileup` with the secret `open-sesame`", "pileup practice s3 --port 8084"),
+        (
+            "one request in ten is refused with SlowDown, with a log",
+            "pileup practice s3 --settings '{faults: [{kind: refuse, share: 10 %}]}' --log requests.csv",
+        ),
+    ],
+    page="s3.md",
+)
+@PORT
+@click.option("--threads", metavar="N", help="Requests served at a time.  [default: 16]")
+@click.option(
+    "--service", metavar="LAW", help="Service time: '20 ms', or '{lognormal: [20 ms, 0.5]}'.  [default: none]"
+)
+@click.option("--bandwidth", metavar="B/s", help="Of the whole server, e.g. '200 MB/s'.  [default: unlimited]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
+    help="All settings as one mapping, see `pileup describe practice-s3`.",
+)
+@LOG
+def s3(settings: str, **given: Any) -> None:
+    """Start an S3 storage.
+
+    It checks signatures, and its service times, limits and faults are known. Prints its address when it answers; ends
+    on Ctrl-C or SIGTERM and then completes its log.
+    """
+    from pileup._core._native import PracticeS3
+    from pileup.model.practice import S3Settings
+
+    wanted = _wanted(S3Settings, settings, given)
+    _serve("s3", PracticeS3, wanted, ("s3", "s3s"), next(iter(wanted.buckets), ""))
+
+
+@command.command(
     "batch",
     cls=Command,
     examples=[
@@ -267,12 +307,18 @@ def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object])
     return validated(model, plain)
 
 
-def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
+def _serve(
+    what: str,
+    kind: Callable[[str], PracticeServer],
+    wanted: ServerSettings,
+    schemes: tuple[str, str] = ("http", "https"),
+    path: str = "",
+) -> None:
+    """Serve until Ctrl-C or SIGTERM. `schemes` of its url are those without and with TLS."""
     with asked_to_end() as asked:
         server = kind(json.dumps(wanted.to_native()))
-        scheme = "https" if wanted.tls else "http"
-        echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
+        scheme = schemes[wanted.tls is not None]
+        echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/{path}")
         asked.recv(1)
         server.stop()
 

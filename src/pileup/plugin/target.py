@@ -265,3 +265,11 @@ class FileTarget(Target):
     @abstractmethod
     def mkdir(self, path: str) -> None:
         """Make a folder; an existing one is fine."""
+
+    def end_uploads(self, path: str) -> int:
+        """End what clients have begun to write below a folder and never ended; return how many.
+
+        For systems that keep such things beside the files, where no listing shows them. pileup calls it only for the
+        run's own folder, after it has read its marker in it.
+        """
+        return 0
