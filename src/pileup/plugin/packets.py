@@ -28,6 +28,8 @@ READERS = 4
 """Workers of other nodes that read from a node at once, as in PROOF's adaptive packetizer (PROOF_MaxSlavesNode)."""
 LATE = 2.0
 """A packet is late after so many times what its worker should need."""
+LEAST = 0.1
+"""Seconds for which no packet is late, however few events it has: any worker may be held up for so long."""
 NEW, OLD = 0.5, 0.5
 """Weights of the rate of the last packet, and of those before."""
 
@@ -148,7 +150,8 @@ class Packetizer:
         out = self._from_files(asking) or self._part(asking) or self._of_late(worker, now)
         if out is None:
             return None
-        heappush(self._late, (now + LATE * self._needs(asking, out.packet), out.packet.id))
+        patience = max(LATE * self._needs(asking, out.packet), LEAST)
+        heappush(self._late, (now + patience, out.packet.id))
         out.holders.add(worker)
         asking.held[out.packet.id] = out.packet
         self._read_from_afar(asking, out.packet, 1)

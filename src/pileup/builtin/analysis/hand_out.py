@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -79,8 +78,9 @@ class Query:
     """Of packets that are done and do not count yet."""
     found: dict[str, Hist[Any]] = field(default_factory=dict)
     files: dict[int, FileTimes] = field(default_factory=dict)
-    out: Counter[tuple[int, int, int]] = field(default_factory=Counter)
-    """How often a range of events of a file was given."""
+    given: int = 0
+    counted: int = 0
+    """Packets that were given, and that count."""
     lost: list[Packet] = field(default_factory=list)
     """What workers had that were lost."""
     dry: int = 0
@@ -219,6 +219,7 @@ class HandOut(Coordinator):
     def _count(self, query: Query, packet: Packet, now: int) -> None:
         if data := query.results.pop(packet.id, b""):
             add(query.found, unpacked(data), self._wanted.function or "a worker")
+        query.counted += 1
         times = query.files[packet.file]
         times.end, times.events = now, times.events + packet.events
 
@@ -229,7 +230,7 @@ class HandOut(Coordinator):
                 query.dry = query.dry or now
             return None
         query.held[client] = Given(packet, client, now)
-        query.out[packet.file, packet.begin, packet.end] += 1
+        query.given += 1
         if packet.file not in query.files:
             query.files[packet.file] = FileTimes(begin=now)
         return Reply(client, {"packet": [packet.file, packet.begin, packet.end]})
@@ -272,9 +273,8 @@ class HandOut(Coordinator):
         files = self._wanted.files.files
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
-        again = sum(number - 1 for number in query.out.values())
-        found: dict[str, object] = {"begin": query.begin, "end": now, "files": read, "again": again}
-        found["lost"] = len(query.lost)
+        found: dict[str, object] = {"begin": query.begin, "end": now, "files": read}
+        found |= {"again": query.given - query.counted - len(query.lost), "lost": len(query.lost)}
         if given is not None:
             packet, why = given.packet, self._why(query, given, now)
             key = f"{files[packet.file].name} {packet.begin}-{packet.end}"
