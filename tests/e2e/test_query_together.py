@@ -2,11 +2,14 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pileup.record import RunFolder
@@ -75,7 +78,7 @@ def px(events):
 
 def dying(events):
     \"\"\"Fill px; the process that reads the packet whose number is in the file `dies` is killed.\"\"\"
-    here = pathlib.Path(__file__).parent
+    here = pathlib.Path("HERE")
     with (here / "read").open("ab") as file:
         file.write(b"x")
         number = file.tell()
@@ -104,7 +107,7 @@ def command(*words: str) -> list[str]:
 def suite(tmp_path: Path) -> Path:
     (tmp_path / "data").mkdir()
     (tmp_path / "suite.yaml").write_text(SUITE.replace("DATA", str(tmp_path / "data")))
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text(MINE.replace("HERE", str(tmp_path)))
     return tmp_path
 
 
@@ -213,7 +216,9 @@ tests:
 @pytest.fixture
 def made(suite: Path) -> Path:
     """A data set of 24 clusters, and a query of it."""
-    run(suite, "suite.yaml", "--fleet", "processes:2")
+    whole = (suite / "suite.yaml").read_text()
+    (suite / "make.yaml").write_text(whole[: whole.index("  - name: all")])
+    run(suite, "make.yaml", "--fleet", "processes:2")
     (suite / "query.yaml").write_text(QUERY.replace("DATA", str(suite / "data")))
     return suite
 
@@ -282,3 +287,13 @@ def test_a_changed_file_is_found_before_the_first_query(made: Path) -> None:
     done = with_function(made, "px", "--fleet", "processes:2")
     (case,) = plain(RunFolder.open(made / run_folder(done)))["cases"]
     assert "has changed: its sha256 is" in case["reason"]
+
+
+def test_a_worker_with_another_uproot_is_refused(made: Path) -> None:
+    other = made / "other/uproot-9.9.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: uproot\nVersion: 9.9\n")
+    with dask_cluster({"PYTHONPATH": str(other.parent)}) as dask:
+        done = with_function(made, "px", "--fleet", dask.fleet)
+    (case,) = plain(RunFolder.open(made / run_folder(done)))["cases"]
+    assert "has uproot 9.9; expected" in case["reason"], case["reason"]

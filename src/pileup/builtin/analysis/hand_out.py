@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pileup.builtin.analysis.carried import unpacked
 from pileup.builtin.analysis.data_set import DataSet
 from pileup.builtin.analysis.functions import add
+from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Ask, Coordinator, Failed, Reply
 from pileup.plugin.packets import LATE, File, Packet, Packetizer
 
@@ -129,8 +130,15 @@ class HandOut(Coordinator):
         yield from self._give_idle(now)
 
     def _enter(self, ask: Ask, now: int) -> Iterator[Reply]:
-        """Tell a client what the data set is."""
+        """Tell a client what the data set is, if it has the same packages."""
         del now
+        ours = versions()
+        theirs: Any = ask.told["versions"]
+        if (other := next((name for name in ours if theirs.get(name) != ours[name]), None)) is not None:
+            told = f"worker {ask.client} at {ask.told['node']} has {other} {theirs.get(other)}"
+            wanted = f"{ours[other]} as here: histograms of all workers are added up"
+            yield Reply(ask.client, {"failed": [told, wanted, f"install {other} {ours[other]} there"]})
+            return
         files = [file.model_copy(update={"truth": {}}) for file in self._wanted.files.files]
         plain = self._wanted.files.model_copy(update={"truth": {}, "files": files})
         yield Reply(ask.client, {"set": plain.model_dump(mode="json")})

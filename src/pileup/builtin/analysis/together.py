@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet
+from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Failed, Op, Outcome, PileupError
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ def node_here() -> str:
 
 
 def enter(test: Reads) -> DataSet:
-    """Return the data set as the coordinator knows it, without its truth."""
-    return DataSet.model_validate(test.ask({"do": "enter"})["set"])
+    """Return the data set as the coordinator knows it, without its truth. Raises Failed: other versions here."""
+    answer = test.ask({"do": "enter", "versions": versions(), "node": node_here()})
+    if problem := answer.get("failed"):
+        raise Failed(*problem)
+    return DataSet.model_validate(answer["set"])
 
 
 def missing_of(files: DataSet, client: int, clients: int, check: Callable[[DataFile, bool], bool]) -> list[int]:

@@ -11,6 +11,7 @@ import pytest
 from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet, Recipe
 from pileup.builtin.analysis.hand_out import HandOut, Wanted
+from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Ask
 
 SECOND = 10**9
@@ -199,3 +200,12 @@ def test_packets_of_another_query_count_nothing():
     machine = HandOut(Wanted(data_set(["a"]), [EDGES], "", lambda found: None), 1)
     (over,) = machine.take([Ask(0, {"do": "next", "seconds": 1.0}, b"")], 0)
     assert over.told["over"]["failed"][0] == "no query is under way"
+
+
+def test_a_worker_with_other_packages_is_refused():
+    machine = HandOut(Wanted(data_set(["a"]), [EDGES], "", lambda found: None), 1)
+    (same,) = machine.take([Ask(0, {"do": "enter", "node": "n1", "versions": versions()})], 0)
+    assert DataSet.model_validate(same.told["set"]).truth == {}
+    (other,) = machine.take([Ask(0, {"do": "enter", "node": "n1", "versions": {**versions(), "uproot": "9.9"}})], 0)
+    assert other.told["failed"][0] == "worker 0 at n1 has uproot 9.9"
+    assert "as here" in other.told["failed"][1]
