@@ -40,6 +40,7 @@ class Worker:
     """A client that takes part."""
 
     node: str
+    place: int
     missing: frozenset[int]
     """Files that it cannot read."""
     events: int = 0
@@ -71,6 +72,8 @@ class Query:
 
     packets: Packetizer
     begin: int
+    workers: int
+    places: int
     idle: set[int] = field(default_factory=set)
     """Clients that wait."""
     held: dict[int, Given] = field(default_factory=dict)
@@ -145,7 +148,8 @@ class HandOut(Coordinator):
 
     def _join(self, ask: Ask, now: int) -> Iterator[Reply]:
         missing: Any = ask.told["missing"]
-        self._workers[ask.client] = Worker(str(ask.told["node"]), frozenset(missing))
+        place = int(str(ask.told["place"]))
+        self._workers[ask.client] = Worker(str(ask.told["node"]), place, frozenset(missing))
         self._joined.add(ask.client)
         yield from self._begin(now)
 
@@ -158,7 +162,8 @@ class HandOut(Coordinator):
         ]
         there = {client: self._workers[client] for client in sorted(self._joined)}
         private = {files[number].node for worker in there.values() for number in worker.missing}
-        self._query = query = Query(Packetizer(files, private=private), now)
+        places = len({worker.place for worker in there.values()})
+        self._query = query = Query(Packetizer(files, private=private), now, len(there), places)
         for client, worker in there.items():
             query.packets.join(str(client), worker.node)
         query.idle = set(there)
@@ -204,7 +209,7 @@ class HandOut(Coordinator):
             query.idle.add(ask.client)
             yield from self._end(query, now, self._wanted.judge(query.found), ask.client, given)
             return
-        yield self._give(query, ask.client, now) or Reply(ask.client, {"wait": True})
+        yield self._give(query, ask.client, now) or Reply(ask.client, {"wait": True, "active": len(query.held)})
         yield from self._give_idle(now)
 
     def _wait(self, ask: Ask, now: int) -> Iterator[Reply]:
@@ -241,7 +246,7 @@ class HandOut(Coordinator):
         query.given += 1
         if packet.file not in query.files:
             query.files[packet.file] = FileTimes(begin=now)
-        return Reply(client, {"packet": [packet.file, packet.begin, packet.end]})
+        return Reply(client, {"packet": [packet.file, packet.begin, packet.end], "active": len(query.held)})
 
     def _give_idle(self, now: int) -> Iterator[Reply]:
         """Give packets to those who wait, as far as there are some; and note when to try again."""
@@ -282,6 +287,7 @@ class HandOut(Coordinator):
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
         found: dict[str, object] = {"begin": query.begin, "end": now, "files": read}
+        found |= {"workers": query.workers, "places": query.places}
         found |= {"again": query.given - query.counted - len(query.lost), "lost": len(query.lost)}
         if given is not None:
             packet, why = given.packet, self._why(query, given, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property
@@ -126,12 +127,19 @@ class AnalysisQuery(Test):
         if self.together:
             self.report("events", Part(self, op, self._set, self._missing).run())
             return
-        found, events = self.no_histograms(), 0
+        found, events, begin = self.no_histograms(), 0, time.perf_counter()
         for file in self._set.files:
             events += self._query(op, file, found)
+        took = time.perf_counter() - begin
+        self.report("query_seconds", took, "s", query=self.way, workers=0, places=0, files=len(self._set.files))
         self.report("events", events)
         if different := self._different(found):
             raise Failed(*different)
+
+    @property
+    def way(self) -> str:
+        """Which query it is, in a word."""
+        return "own" if self.function else self.query
 
     def no_histograms(self) -> dict[str, Hist[Any]]:
         """Return the histograms of no events."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet
 from pileup.builtin.analysis.packages import versions
-from pileup.plugin import Failed, Op, Outcome, PileupError
+from pileup.plugin import Context, Failed, Op, Outcome, PileupError
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -24,6 +24,14 @@ class Reads(Protocol):
 
     def ask(self, told: Mapping[str, object], blob: bytes = b"") -> Answer:
         """Ask the coordinator."""
+
+    @property
+    def context(self) -> Context:
+        """About the client."""
+
+    @property
+    def way(self) -> str:
+        """Which query it is."""
 
     def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
         """Record a number."""
@@ -80,7 +88,12 @@ class Part:
 
     def run(self) -> int:
         """Read packets until the query is over; return how many events were read. Raises Failed: it went wrong."""
-        told: Mapping[str, object] = {"do": "join", "node": node_here(), "missing": self._missing}
+        told: Mapping[str, object] = {
+            "do": "join",
+            "node": node_here(),
+            "place": self._test.context.place,
+            "missing": self._missing,
+        }
         events, answer = 0, self._ask("join", told)
         try:
             while "over" not in answer:
@@ -101,7 +114,9 @@ class Part:
 
     def _ask(self, name: str, told: Mapping[str, object], blob: bytes = b"") -> Answer:
         with self._op(name, labels={"worker": self._worker}):
-            return self._test.ask(told, blob)
+            answer = self._test.ask(told, blob)
+        self._test.report("active", answer.get("active", 0))
+        return answer
 
     def _read(self, number: int, packet: tuple[int, int]) -> tuple[float, bytes]:
         file, found = self._files.files[number], self._test.no_histograms()
@@ -156,6 +171,13 @@ class Part:
     def _record(self, told: Answer, failed: list[str] | None) -> None:
         """Record what the coordinator knows of the query."""
         op, begin, end = self._op, told["begin"], told["end"]
+        took = {
+            "query": self._test.way,
+            "workers": told["workers"],
+            "places": told["places"],
+            "files": len(told["files"]),
+        }
+        self._test.report("query_seconds", (end - begin) / 1e9, "s", **took)
         outcome = int(Outcome.FAILED if failed else Outcome.PASSED)
         op.record("query", start=begin, end=end, outcome=outcome, error=failed[0] if failed else "")
         for name, node, first, last in told["files"]:

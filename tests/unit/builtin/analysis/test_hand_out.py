@@ -76,7 +76,12 @@ class Cluster:
 
     def ask(self, client, act):
         if act == "join":
-            told = {"do": "join", "node": self.nodes[client], "missing": self.missing if client in self.cut else []}
+            told = {
+                "do": "join",
+                "node": self.nodes[client],
+                "place": 1,
+                "missing": self.missing if client in self.cut else [],
+            }
             return Ask(client, told)
         if act == "wait":
             return Ask(client, {"do": "wait"})
@@ -172,7 +177,7 @@ def test_a_wrong_result_fails_at_all_clients():
 
 def test_what_one_client_cannot_do_fails_the_query_of_all():
     machine = HandOut(Wanted(data_set(["a"]), [EDGES], "", lambda found: None), 2)
-    join = {"do": "join", "node": "a", "missing": []}
+    join = {"do": "join", "node": "a", "place": 1, "missing": []}
     assert not list(machine.take([Ask(0, join)], 0))
     given = list(machine.take([Ask(1, join)], 0))
     assert [each.client for each in given] == [0, 1]
@@ -184,7 +189,7 @@ def test_what_one_client_cannot_do_fails_the_query_of_all():
 
 def test_bytes_that_are_no_histograms_fail_the_query():
     machine = HandOut(Wanted(data_set(["a"]), [EDGES], "", lambda found: None), 1)
-    (_,) = machine.take([Ask(0, {"do": "join", "node": "a", "missing": []})], 0)
+    (_,) = machine.take([Ask(0, {"do": "join", "node": "a", "place": 1, "missing": []})], 0)
     (over,) = machine.take([Ask(0, {"do": "next", "seconds": 1.0}, b"nonsense")], SECOND)
     assert over.told["over"]["failed"][0].startswith("these are no histograms")
 
@@ -192,7 +197,7 @@ def test_bytes_that_are_no_histograms_fail_the_query():
 def test_a_query_without_all_of_its_clients_is_refused():
     machine = HandOut(Wanted(data_set(["a"]), [EDGES], "", lambda found: None), 2)
     list(machine.leave([1], False, 0))
-    (over,) = machine.take([Ask(0, {"do": "join", "node": "a", "missing": []})], SECOND)
+    (over,) = machine.take([Ask(0, {"do": "join", "node": "a", "place": 1, "missing": []})], SECOND)
     assert over.told["over"]["failed"][0] == "1 of 2 clients came to the query"
 
 
