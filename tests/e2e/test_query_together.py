@@ -162,6 +162,26 @@ def test_two_workers_of_dask_run_each_query_together(suite: Path) -> None:
         held(run(suite, "suite.yaml", "--fleet", dask.fleet))
 
 
+def test_the_benchmark_has_its_charts_and_its_law(tmp_path: Path) -> None:
+    small = [word for value in ("repeats=2", "events=200", "cluster=20") for word in ("--set", value)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pileup", "run", "suite:proof-bench", "--quiet", *small],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode in (0, 4, 8), done.stdout + done.stderr  # how fast packets are handed out is not judged here
+    page = (tmp_path / run_folder(done) / "report.html").read_text()
+    for heading in ("Scaling of noproc", "Scaling of procopt", "Scaling of proc", "Active workers"):
+        assert heading in page
+    for name in ("packets", "events", "latency", "processing", "cpu"):
+        assert f"query-workers-0-{name}" in page
+    assert "2 at a place: T(1) = " in page
+    assert "alone, one file: " in page
+
+
 HOST = """#!/bin/sh
 # An ssh to a host of its own: another name, and another disk at DATA.
 while [ "$1" != -- ]; do shift; done

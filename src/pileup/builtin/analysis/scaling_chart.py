@@ -53,22 +53,27 @@ class QueryScaling(Chart):
 
 
 def measured_of(results: RunResults) -> dict[str, Measured]:
-    """Return the times of each query, as the tests have reported them."""
-    found: dict[str, Measured] = {}
+    """Return the times of each test that runs queries together, beside those of the same query read alone."""
+    alone: dict[str, Measured] = {}
+    found: dict[str, tuple[str, Measured]] = {}
     for each in results.series:
         labels = labels_of(each) if each.metric == "query_seconds" else {}
         if not {"query", "workers", "places", "files"} <= labels.keys():
             continue
-        known = found.setdefault(labels["query"], Measured())
+        known = alone.setdefault(labels["query"], Measured())
         workers, places, files = (int(labels[name]) for name in ("workers", "places", "files"))
         if workers:
-            points = known.together.setdefault(workers // max(1, places), [])
+            mine = found.setdefault(each.monitor, (labels["query"], Measured()))[1]
+            points = mine.together.setdefault(workers // max(1, places), [])
             points += [(workers, value) for value in each.values]
         elif files == 1:
             known.one += each.values
         else:
             known.all += [value / files for value in each.values]
-    return found
+    for way, mine in found.values():
+        read = alone[way]
+        mine.one, mine.all = read.one, read.all
+    return {test: mine for test, (_, mine) in found.items()}
 
 
 def _group(way: str, measured: Measured) -> Group:
