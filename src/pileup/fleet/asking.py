@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Protocol
 
 from pileup._core._native import now
 from pileup.fleet.wire import Message, WireError, whole
 from pileup.model.errors import Failed, PileupError
-from pileup.plugin.coordinator import Ask, Coordinator, Plain, Reply
+from pileup.plugin.coordinator import Answered, Ask, Coordinator, Plain, Reply
 
 Answer = Reply | tuple[int, str]
 """A reply, or a client and why there is none."""
@@ -38,7 +38,7 @@ class Asking:
         self._answerer = answerer
         self._lock = threading.Lock()
         self._unsent: list[Ask] = []
-        self._waiting: dict[int, Future[Mapping[str, Any]]] = {}
+        self._waiting: dict[int, Future[Answered]] = {}
         self._sending = False
         self._closed = ""
 
@@ -46,9 +46,9 @@ class Asking:
         """Return the way of one client."""
         return ClientAsker(self, client)
 
-    def ask(self, client: int, told: Plain, blob: bytes = b"", later: bool = False) -> Future[Mapping[str, Any]]:
+    def ask(self, client: int, told: Plain, blob: bytes = b"", later: bool = False) -> Future[Answered]:
         """Ask, and return what gets the answer; `later` leaves the sending to a call of `send`."""
-        answer: Future[Mapping[str, Any]] = Future()
+        answer: Future[Answered] = Future()
         with self._lock:
             if self._closed:
                 answer.set_exception(Failed(self._closed, "a load that goes on"))
@@ -109,7 +109,7 @@ class ClientAsker:
         self._client = client
         self.send = asking.send
 
-    def ask(self, told: Plain, blob: bytes, *, later: bool = False) -> Future[Mapping[str, Any]]:
+    def ask(self, told: Plain, blob: bytes, *, later: bool = False) -> Future[Answered]:
         """Ask, and return what gets the answer."""
         return self._asking.ask(self._client, told, blob, later)
 
@@ -248,7 +248,7 @@ def unpack_clients(message: Message) -> list[int]:
     return [whole(each, "client") for each in clients]
 
 
-def pack_answers(part: int, answers: Sequence[Answer]) -> dict[str, object]:
+def pack_answers(part: int, answers: Sequence[Answer]) -> Plain:
     """Return the fields of a message of kind `answers`."""
     plain = [[each.client, each.told, ""] if isinstance(each, Reply) else [each[0], None, each[1]] for each in answers]
     return {"part": part, "answers": plain}

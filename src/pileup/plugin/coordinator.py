@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 Plain = Mapping[str, object]
+"""What is asked or answered: what JSON can hold."""
+Answered = Mapping[str, Any]
+"""The same as who asked reads it."""
 
 
 @dataclass(frozen=True, slots=True)

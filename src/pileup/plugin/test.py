@@ -17,7 +17,7 @@ from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import Sample, as_number, labels_text
 from pileup.model.shared import SharedData
-from pileup.plugin.coordinator import Coordinator
+from pileup.plugin.coordinator import Answered, Coordinator, Plain
 from pileup.plugin.operation import Ledger, Op
 from pileup.plugin.options import assign
 from pileup.plugin.sessions.span import EngineSessions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Asker(Protocol):
     """The way from one client to the coordinator of its test."""
 
-    def ask(self, told: Mapping[str, object], blob: bytes, *, later: bool = False) -> Future[Mapping[str, Any]]:
+    def ask(self, told: Plain, blob: bytes, *, later: bool = False) -> Future[Answered]:
         """Ask, and return what gets the answer; `later` leaves the sending to `send`."""
 
     def send(self) -> None:
@@ -118,7 +118,7 @@ class Test:
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of claims that may remain on the target after a crash: "job", "delegation"."""
+    """Kinds of claims that may remain on the target after a crash: "job", "delegation", "request"."""
 
     waits: bool = False
     """Whether an iteration only waits for the system: it is ended at once when the run is stopped."""
@@ -264,14 +264,14 @@ class Test:
             with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
                 file.write(found.to_json())  # another client of this place may have had the same
 
-    def ask(self, told: Mapping[str, object], blob: bytes = b"") -> Mapping[str, Any]:
+    def ask(self, told: Plain, blob: bytes = b"") -> Answered:
         """Ask the `coordinator` and wait for its answer; from `setup` to `teardown`.
 
         What is told is plain data (JSON). Raises Failed when there will be no answer.
         """
         return self._asker.ask(told, blob).result()
 
-    async def ask_async(self, told: Mapping[str, object], blob: bytes = b"") -> Mapping[str, Any]:
+    async def ask_async(self, told: Plain, blob: bytes = b"") -> Answered:
         """Do the same in a test whose `run` is async; what clients ask in one turn of the loop goes together."""
         answer = asyncio.wrap_future(self._asker.ask(told, blob, later=True))
         asyncio.get_running_loop().call_soon(self._asker.send)
@@ -289,6 +289,10 @@ class Test:
         The fate of each job is looked up in queue and history after faults and at the end of the run (docs/batch.md).
         Delegations, which stay on a target until they are revoked, are recorded in the same way, for `pileup clean`:
         `what` is "delegation" (name: the user) for a new or renewed one, "revoked" for a revoked one.
+
+        Stage requests are claimed as "request" before they are made (without an id) and when their id is known, and as
+        "released" when the system does not keep anything for them; their names begin with `stamp`. These are in the
+        record when this returns. What is not released is deleted at the end of the run, or by `pileup clean`.
         """
         if self.claimer is not None:
             self.claimer(name, id, what)

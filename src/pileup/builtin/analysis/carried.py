@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pileup.plugin.coordinator import Plain
+
 if TYPE_CHECKING:
     from hist import Hist
 
@@ -33,13 +35,13 @@ def packed(histograms: Mapping[str, Hist[Any]]) -> bytes:
     return len(head).to_bytes(_LENGTH, "little") + head + b"".join(arrays)
 
 
-def _raw(histogram: Hist[Any]) -> dict[str, Any]:
+def _raw(histogram: Hist[Any]) -> Plain:
     """Return what UHI does not tell of a storage of means: the sums of squares, of which it makes variances."""
     view: Any = histogram.view(flow=True)
     return {"raw": {name: view[name] for name in view.dtype.names or () if name.startswith("_")}}
 
 
-def _made(told: dict[str, Any]) -> Hist[Any]:
+def _made(told: Any) -> Hist[Any]:
     import hist  # noqa: PLC0415
     from boost_histogram.serialization import from_uhi  # noqa: PLC0415
 
@@ -56,7 +58,7 @@ def unpacked(data: bytes) -> dict[str, Hist[Any]]:
     size = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
     at = size
 
-    def whole(told: dict[str, Any]) -> Any:
+    def whole(told: Any) -> Any:
         nonlocal at
         if "array" not in told:
             return told

@@ -12,6 +12,7 @@ from pileup.builtin.analysis.data_set import DataSet
 from pileup.builtin.analysis.functions import add
 from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Ask, Coordinator, Failed, Reply
+from pileup.plugin.coordinator import Plain
 from pileup.plugin.packets import LATE, File, Packet, Packetizer
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class HandOut(Coordinator):
         self._away: set[int] = set()
         """Clients that had left before the last one of the load, though no place was lost."""
         self._query: Query | None = None
-        self._over: dict[int, dict[str, object]] = {}
+        self._over: dict[int, Plain] = {}
         """Clients that work on a query that is over, and what they are to be told."""
 
     def take(self, asks: Sequence[Ask], now: int) -> Iterator[Reply]:
@@ -267,7 +268,7 @@ class HandOut(Coordinator):
     ) -> Iterator[Reply]:
         """End a query, right or wrong; the client of the last packet records it."""
         self._query = self.wake = None
-        told: dict[str, object] = {"failed": list(problem)} if problem else {}
+        told: Plain = {"failed": list(problem)} if problem else {}
         recorder = last if last is not None else min(query.idle, default=None)
         for client in self._expected - query.idle:
             self._over[client] = told
@@ -281,12 +282,12 @@ class HandOut(Coordinator):
         unknown = {"failed": ["no query is under way", "one that the client has joined", "report this as a fault"]}
         yield Reply(client, {"over": self._over.pop(client, unknown)})
 
-    def _record(self, query: Query, now: int, given: Given | None) -> dict[str, object]:
+    def _record(self, query: Query, now: int, given: Given | None) -> Plain:
         """Return what is to be recorded of a query; times in ns."""
         files = self._wanted.files.files
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
-        found: dict[str, object] = {"begin": query.begin, "end": now, "files": read}
+        found: Any = {"begin": query.begin, "end": now, "files": read}
         found |= {"workers": query.workers, "places": query.places}
         found |= {"again": query.given - query.counted - len(query.lost), "lost": len(query.lost)}
         if given is not None:

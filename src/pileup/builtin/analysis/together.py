@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,17 +12,16 @@ from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet
 from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Context, Failed, Op, Outcome, PileupError
+from pileup.plugin.coordinator import Answered, Plain
 
 if TYPE_CHECKING:
     from hist import Hist
-
-Answer = Mapping[str, Any]
 
 
 class Reads(Protocol):
     """How a client reads, and what it does with its figures: the test of the query."""
 
-    def ask(self, told: Mapping[str, object], blob: bytes = b"") -> Answer:
+    def ask(self, told: Plain, blob: bytes = b"") -> Answered:
         """Ask the coordinator."""
 
     @property
@@ -88,7 +87,7 @@ class Part:
 
     def run(self) -> int:
         """Read packets until the query is over; return how many events were read. Raises Failed: it went wrong."""
-        told: Mapping[str, object] = {
+        told: Plain = {
             "do": "join",
             "node": node_here(),
             "place": self._test.context.place,
@@ -112,7 +111,7 @@ class Part:
         self._end(answer["over"])
         return events
 
-    def _ask(self, name: str, told: Mapping[str, object], blob: bytes = b"") -> Answer:
+    def _ask(self, name: str, told: Plain, blob: bytes = b"") -> Answered:
         with self._op(name, labels={"worker": self._worker}):
             answer = self._test.ask(told, blob)
         self._test.report("active", answer.get("active", 0))
@@ -161,14 +160,14 @@ class Part:
         except Failed:
             return  # there is nobody to be told
 
-    def _end(self, over: Answer) -> None:
+    def _end(self, over: Answered) -> None:
         failed = over.get("failed")
         if (record := over.get("record")) is not None:
             self._record(record, failed)
         if failed:
             raise Failed(*failed)
 
-    def _record(self, told: Answer, failed: list[str] | None) -> None:
+    def _record(self, told: Answered, failed: list[str] | None) -> None:
         """Record what the coordinator knows of the query."""
         op, begin, end = self._op, told["begin"], told["end"]
         took = {
