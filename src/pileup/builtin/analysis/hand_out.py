@@ -287,14 +287,16 @@ class HandOut(Coordinator):
         files = self._wanted.files.files
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
-        found: Any = {"begin": query.begin, "end": now, "files": read}
-        found |= {"workers": query.workers, "places": query.places}
-        found |= {"again": query.given - query.counted - len(query.lost), "lost": len(query.lost)}
-        if given is not None:
-            packet, why = given.packet, self._why(query, given, now)
-            key = f"{files[packet.file].name} {packet.begin}-{packet.end}"
-            found["tail"] = {"begin": query.dry or now, "worker": given.client, "packet": key, "why": why}
-        return found
+        again = query.given - query.counted - len(query.lost)
+        tail = {} if given is None else {"tail": self._tail(query, given, now)}
+        size = {"workers": query.workers, "places": query.places}
+        counts = {"again": again, "lost": len(query.lost)}
+        return {"begin": query.begin, "end": now, "files": read, **size, **counts, **tail}
+
+    def _tail(self, query: Query, given: Given, now: int) -> Plain:
+        packet, why = given.packet, self._why(query, given, now)
+        key = f"{self._wanted.files.files[packet.file].name} {packet.begin}-{packet.end}"
+        return {"begin": query.dry or now, "worker": given.client, "packet": key, "why": why}
 
     def _why(self, query: Query, given: Given, now: int) -> str:
         """Return why this packet was the last one."""
