@@ -172,7 +172,7 @@ def test_the_benchmark_has_its_charts_and_its_law(tmp_path: Path) -> None:
         timeout=240,
         check=False,
     )
-    assert done.returncode in (0, 4, 8), done.stdout + done.stderr  # how fast packets are handed out is not judged here
+    assert done.returncode == 0, done.stdout + done.stderr
     page = (tmp_path / run_folder(done) / "report.html").read_text()
     for heading in ("Scaling of noproc", "Scaling of procopt", "Scaling of proc", "Active workers"):
         assert heading in page

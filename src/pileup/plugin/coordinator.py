@@ -50,7 +50,7 @@ class Coordinator:
     def leave(self, clients: Collection[int], lost: bool, now: int) -> Iterable[Reply]:
         """Take note that clients ask nothing more, because they are done or their place is `lost`; as `take`.
 
-        It may be told of clients that have asked nothing, and of the same client more than once.
+        They may have asked nothing, and the same client may leave more than once.
         """
         return ()
 

@@ -267,7 +267,7 @@ class Test:
     def ask(self, told: Plain, blob: bytes = b"") -> Answered:
         """Ask the `coordinator` and wait for its answer; from `setup` to `teardown`.
 
-        What is told is plain data (JSON). Raises Failed when there will be no answer.
+        A question is plain data (JSON). Raises Failed when there will be no answer.
         """
         return self._asker.ask(told, blob).result()
 

@@ -36,7 +36,7 @@ def packed(histograms: Mapping[str, Hist[Any]]) -> bytes:
 
 
 def _raw(histogram: Hist[Any]) -> Plain:
-    """Return what UHI does not tell of a storage of means: the sums of squares, of which it makes variances."""
+    """Return what UHI leaves out of a storage of means: the sums of squares, of which it makes variances."""
     view: Any = histogram.view(flow=True)
     return {"raw": {name: view[name] for name in view.dtype.names or () if name.startswith("_")}}
 

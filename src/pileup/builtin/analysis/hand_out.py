@@ -104,7 +104,7 @@ class HandOut(Coordinator):
         """Clients that had left before the last one of the load, though no place was lost."""
         self._query: Query | None = None
         self._over: dict[int, Plain] = {}
-        """Clients that work on a query that is over, and what they are to be told."""
+        """Clients that work on a query that is over, and their answer."""
 
     def take(self, asks: Sequence[Ask], now: int) -> Iterator[Reply]:
         """Do as a `Coordinator` does."""
@@ -134,7 +134,7 @@ class HandOut(Coordinator):
         yield from self._give_idle(now)
 
     def _enter(self, ask: Ask, now: int) -> Iterator[Reply]:
-        """Tell a client what the data set is, if it has the same packages."""
+        """Describe the data set to a client, if it has the same packages."""
         del now
         ours = versions()
         theirs: Any = ask.told["versions"]
@@ -278,7 +278,7 @@ class HandOut(Coordinator):
             yield Reply(client, {"over": own})
 
     def _told_over(self, client: int) -> Iterator[Reply]:
-        """Tell a client that the query it works on is over."""
+        """Answer a client that the query it works on is over."""
         unknown = {"failed": ["no query is under way", "one that the client has joined", "report this as a fault"]}
         yield Reply(client, {"over": self._over.pop(client, unknown)})
 

@@ -147,7 +147,7 @@ class Part:
             self._open = None
 
     def _fail(self, problem: Exception) -> None:
-        """Tell the coordinator why this client cannot go on, so that nobody waits for it."""
+        """Report to the coordinator why this client cannot go on, so that nobody waits for it."""
         told = [
             f"{type(problem).__name__}: {problem}",
             "a query that can be read",
@@ -158,7 +158,7 @@ class Part:
         try:
             self._test.ask({"do": "fail", "told": told})
         except Failed:
-            return  # there is nobody to be told
+            return  # there is nobody to report to
 
     def _end(self, over: Answered) -> None:
         failed = over.get("failed")
