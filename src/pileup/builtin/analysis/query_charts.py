@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group
 from pileup.plugin.charts.columns import short
@@ -100,7 +100,7 @@ class QueryWorkers(Chart):
     name = "query-workers"
     section = "Queries"
     place = 10
-    bars: tuple[Bars, ...] = HISTOGRAMS
+    bars: ClassVar[tuple[Bars, ...]] = HISTOGRAMS
 
     def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
         """Yield a group for each test."""
