@@ -27,7 +27,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.shared import SharedData, from_text
-from pileup.plugin import FileTarget, Target, Test
+from pileup.plugin import Coordinator, FileTarget, Target, Test
 from pileup.plugin.target import NO_CLIENT
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
@@ -114,6 +114,8 @@ class CaseRun:
             outcome, reason = self._press()
         except CalledOff as problem:
             return NOT_RUN, str(problem)
+        except VerdictException as refusal:
+            outcome, reason = FAILED, f"set-up failed: {refusal}"
         except (PileupError, ValueError, OSError) as mistake:
             outcome, reason = ERROR, str(mistake)
         if outcome != PASSED and (ended := self._relay_ended()):
@@ -407,13 +409,17 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if not test.native():
-            work = Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            coroutine = inspect.iscoroutinefunction(type(test).run)
+            work = Work(self._make, coroutine=coroutine, coordinator=self._coordinator)
             return self._live.foreground(self.case, work)
         self._programs = [
             self._asked("program", partial(instances.program_of, each, self.case.test)) for each in self._tests()
         ]
         self._program = joined(self._programs)
         return self._work_with(self._program)
+
+    def _coordinator(self) -> Coordinator | None:
+        return self._asked("coordinator", self._make(0).coordinator)
 
     def _tests(self) -> list[Test]:
         """Return the test as each place has it; only the first if all are the same."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pileup._core._native import Op, Press, now
 from pileup.fleet.artefacts import ArtefactFolder
+from pileup.fleet.asking import Asking
 from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
@@ -62,6 +63,8 @@ class LoadContext:
     place_name: str = ""
     artefacts: ArtefactFolder = field(default_factory=ArtefactFolder)
     """Where tests leave files."""
+    asking: Asking | None = None
+    """What clients ask the coordinator of the load; None where there is none."""
 
 
 class Reported(NamedTuple):
@@ -177,10 +180,16 @@ class PythonExecutor:
         test.reporter, test.claimer = self._numbers.add, self._claims.add
         test.stamp = desk.order.stamp or test.stamp
         test.engine_sessions = make_sessions
+        test.asker = None if desk.asking is None else desk.asking.of(client)
         test.ledger = desk.ledger  # type: ignore[attr-defined,unused-ignore]
         self.judge = Judge(test)
         self.press.judge_by(self.judge)
         return test
+
+    def left(self, client: int) -> None:
+        """Say that a client does nothing more."""
+        if self.desk.asking is not None:
+            self.desk.asking.leave(client)
 
     def set_up_failed(self, client: int, problem: BaseException) -> None:
         """End the load: a client cannot be made or set up."""
