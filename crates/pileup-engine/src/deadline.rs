@@ -1,6 +1,6 @@
 //! The timeout of one client's operations: one timer for all of them.
 //!
-//! Nearly every operation ends long before its timeout. So the timer is not set anew for each: it stays where an earlier one has set it, and when
+//! Nearly every operation ends long before its timeout. So the timer is not set again for each: it stays where an earlier one has set it, and when
 //! it rings too early it is set to the end of the one under way.
 
 use std::future::{Future, poll_fn};

@@ -161,7 +161,9 @@ mod tests {
         let mut before = Before::default();
         let heads =
             ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nETag: x\r\n\r\n", "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n"];
-        for (head, keeps) in [(0, &[][..]), (0, &[]), (1, &[]), (0, &[]), (0, &KEPT[..]), (0, &KEPT), (0, &[]), (1, &KEPT)] {
+        for (head, keeps) in
+            [(0, &[][..]), (0, &[]), (1, &[]), (0, &[]), (0, &KEPT[..]), (0, &KEPT), (0, &[]), (1, &KEPT)]
+        {
             let text = format!("{}ok", heads[head]);
             let seen = |found: Result<Option<(usize, Parsed)>, Broken>| {
                 let (length, head) = found.ok().flatten().unwrap();
