@@ -29,9 +29,10 @@ CHUNK = 122_880
 """Rows handled at once: what DuckDB makes a row group of by itself."""
 MEMORY = "128MB"
 """What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
-KEPT = 70_000
-"""Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
-remember: the rows that use them come right after, but for names of operations, which stay known too."""
+KEPT = 140_000
+"""Numbers up to this one stay known for the whole table: the recorder remembers 65,536 texts, beside as many names of
+operations at most. It gives numbers beyond to texts that it does not remember: the rows that use them come right after,
+but for names of operations, which stay known too, however long they are not used."""
 HANDS = 2
 """Threads that convert: the load is over, and each takes the memory of a chunk and of a connection."""
 TEXTS = words.TEXTS[:3]
@@ -193,6 +194,7 @@ def caused(connection: DuckDBPyConnection, path: Path) -> str:
 def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
     """Yield the rows of an operations table in chunks of about `most` rows, each with the texts that it names."""
     texts: dict[int, str] = {0: ""}
+    names: set[int] = set()
     waiting: list[Rows] = []
     count = 0
     for block in reader.blocks():
@@ -204,16 +206,25 @@ def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[
         if count >= most:
             rows = np.concatenate(waiting)
             yield rows, texts
-            texts = _still_known(texts, rows)
+            if len(texts) > 2 * KEPT:
+                names = names or _names(reader)
+                names.update(np.unique(rows["operation"]).tolist())  # of a table that grows
+                texts = _still_known(texts, names)
             waiting, count = [], 0
     if waiting:
         yield np.concatenate(waiting), texts
 
 
-def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
-    if len(texts) <= 2 * KEPT:
-        return texts
-    names = set(np.unique(rows["operation"]).tolist())
+def _names(reader: TableReader) -> set[int]:
+    """Return the numbers of all names of operations in a table: some are given long before the first row has them."""
+    found: set[int] = set()
+    for block in reader.blocks():
+        if block.kind == ROWS:
+            found.update(np.unique(reader.rows(block)["operation"]).tolist())
+    return found
+
+
+def _still_known(texts: dict[int, str], names: set[int]) -> dict[int, str]:
     recent = int(max(texts)) - KEPT
     return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
 

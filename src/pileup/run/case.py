@@ -72,7 +72,7 @@ class CaseRun:
         self.case = case
         self._begin_roles = begin_roles
         self._ended = ended
-        self._output: Output = live.folder.output(case.name)
+        self._output: Output = live.folder.output(case.name, partial(live.claimed, case))
         self._program: Program | None = None
         """The programs of a native test, joined over all places."""
         self._programs: list[Program] = []
@@ -118,7 +118,7 @@ class CaseRun:
             outcome, reason = ERROR, str(mistake)
         if outcome != PASSED and (ended := self._relay_ended()):
             return ERROR, ended
-        return outcome, reason
+        return self._without_server(outcome, reason)
 
     def clean_up(self) -> None:
         """Remove what the case has made, when the suite says so; a run that ends at once leaves it."""
@@ -257,6 +257,13 @@ class CaseRun:
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, str(ending)) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
+
+    def _without_server(self, outcome: CaseOutcome, reason: str) -> Ended:
+        """Return the outcome of a case: where its server has ended by itself it has failed, unless `fail_when` says."""
+        gone = "; ".join(filter(None, map(self._live.targets.gone, self.case.test.aims)))
+        if not gone or outcome not in (FAILED, ERROR, PASSED) or (outcome is PASSED and self.case.test.fail_when):
+            return outcome, reason
+        return (ERROR if outcome is ERROR else FAILED), "; ".join(filter(None, (gone, reason)))
 
     def _relay_ended(self) -> str:
         """Return that the relay before a target of this case has ended; empty when none has."""
