@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from pileup.builtin.analysis.data_set import NAME, Recipe, describe, file_hash, read_part, write_part
@@ -51,8 +51,13 @@ class AnalysisGenerate(Test):
             events=self.events,
             cluster=min(self.cluster, self.events),
         )
-        self._folder: Path = self.target.root / place_of(self.folder, self.context.own)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        place = place_of(self.folder, self.context.own)
+        # the target refuses what leads out of it, or out of `limits.inside`
+        for parent in reversed(PurePosixPath(place).parents):
+            if not (self.target.root / parent).exists():
+                self.target.mkdir(str(parent))
+        self.target.mkdir(place)
+        self._folder: Path = self.target.root / place
 
     def run(self, op: Op) -> None:
         """Make the next file."""
