@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 from pileup.builtin.analysis.data_set import TREE, DataFile
@@ -15,6 +16,8 @@ from pileup.builtin.analysis.histograms import fill
 from pileup.builtin.analysis.ways import Way
 from pileup.plugin import Failed, Refused, VerdictException
 
+NUMBERS = itertools.count()
+"""Of clients."""
 MOST_TOLD = 300
 """Characters of the message of a library."""
 DENIED = (401, 403)
@@ -36,7 +39,7 @@ class CountedFiles:
     def __init__(self, files: Any, counts: Counts) -> None:
         self._files, self._counts = files, counts
         kinds = files.protocol if isinstance(files.protocol, tuple) else (files.protocol,)
-        self._vectored = not VECTORED.isdisjoint(kinds)
+        self.vectored = not VECTORED.isdisjoint(kinds)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._files, name)
@@ -52,7 +55,7 @@ class CountedFiles:
         return self._files.cat_ranges(paths, starts, ends)
 
     async def _cat_ranges(self, paths: list[str], starts: list[int], ends: list[int]) -> Any:
-        self._count(starts, ends, vector=self._vectored)
+        self._count(starts, ends, vector=self.vectored)
         return await self._files._cat_ranges(paths, starts, ends)
 
     def _count(self, starts: Sequence[int], ends: Sequence[int], vector: bool = False) -> None:
@@ -70,6 +73,7 @@ class UprootEngine(Engine):
         self._function = load_function(wanted.function, wanted.folder) if wanted.function else None
         self._source = _counting(self._counts)
         self._current: Any = None
+        self._number = next(NUMBERS)
 
     def close(self) -> None:
         """Do nothing: files are closed by then."""
@@ -88,6 +92,9 @@ class UprootEngine(Engine):
 
         shown = way.name_of(file.name)
         options = {"object_cache": None, "array_cache": None, "handler": self._source, **way.for_fsspec()}
+        if way.scheme in VECTORED:
+            options["pileup_client"] = self._number  # a file system of its own, whose files no other client uses
+            _know_roots()
         with ExitStack() as stack:
             with _reading(shown, way.token.get()):
                 found = stack.enter_context(uproot.open(way.url_of(file.name), **options))
@@ -104,8 +111,10 @@ class UprootEngine(Engine):
             yield _Arrays(events, self, shown)
 
     def _note(self, source: Any) -> None:
-        """Keep what was asked of a file that is closed."""
+        """Keep what was asked of a file that is closed; that of XRootD would be open for the next query."""
         self._counts.asked += source.num_requested_bytes
+        if source.files.vectored:
+            source.files.invalidate_cache()
         self._current = None
 
     def packets(self, file: DataFile, events: int) -> Iterator[tuple[int, int]]:
@@ -151,8 +160,26 @@ def _counting(counts: Counts) -> Any:
         def _open(self) -> None:
             super()._open()
             self._fs: Any = CountedFiles(self._fs, counts)
+            self.files = self._fs
 
     return CountedSource
+
+
+@cache
+def _know_roots() -> None:
+    """Let fsspec know roots://, which fsspec-xrootd reads as root://."""
+    import fsspec  # noqa: PLC0415
+    from fsspec_xrootd import XRootDFileSystem  # noqa: PLC0415
+    from XRootD.client import FileSystem  # noqa: PLC0415
+
+    class SecureFileSystem(XRootDFileSystem):  # type: ignore[misc]  # it has no types
+        protocol = "roots"
+
+        def __init__(self, hostid: str, **options: Any) -> None:
+            super().__init__(hostid, **options)
+            self._myclient = FileSystem(f"roots://{hostid}")
+
+    fsspec.register_implementation("roots", SecureFileSystem)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pileup.builtin.http.target import HttpTarget
 from pileup.builtin.xrootd.bindings import let_in
 from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.target import XrootdTarget
+from pileup.builtin.xrootd.words import QUICK
 from pileup.plugin import FileTarget, PluginError
 
 ROOT, ROOTS, HTTPS = "root", "roots", "https"
@@ -81,7 +82,7 @@ class Way:
         """Return what a process that reads with XRootD's own client finds in its environment."""
         if self.settings is None:
             return {}
-        found = {}
+        found = {f"XRD_{name.upper()}": str(value) for name, value in QUICK.items()}
         if proxy := self.settings.get("proxy"):
             found["X509_USER_PROXY"] = proxy
         if ca := self.settings.get("ca"):

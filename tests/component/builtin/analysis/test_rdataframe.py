@@ -1,5 +1,6 @@
 """The engine rdataframe: what ROOT reads is the truth, and what goes wrong in its process is told."""
 
+import re
 import subprocess
 import sys
 import time
@@ -15,9 +16,10 @@ from pileup.builtin.analysis.query import AnalysisQuery
 from pileup.builtin.analysis.rdataframe import RDataFrameEngine
 from pileup.builtin.analysis.root.process import RootProcess
 from pileup.builtin.analysis.uproot_engine import UprootEngine
-from pileup.builtin.analysis.ways import Way
+from pileup.builtin.analysis.ways import Way, way_of
 from pileup.builtin.analysis.writing import expected_of
 from pileup.builtin.posix.target import PosixTarget
+from pileup.builtin.xrootd.target import XrootdTarget
 from pileup.plugin import Failed, PluginError
 from pileup.plugin.testing import run_once
 from tests.unit.builtin.analysis.conftest import context, generate, made
@@ -226,6 +228,30 @@ def test_https_without_a_plugin_of_root_is_told(root):
     way = Way("https://se.site.org/data", "https://se.site.org/data")
     with pytest.raises(PluginError, match=r"reads no https://: it is built without curl and davix"):
         started(root, way, wanted())
+
+
+@pytest.mark.long
+def test_a_local_file_in_the_place_of_a_remote_one_is_noticed(tmp_path, trees):
+    (tmp_path / ".rootrc").write_text("Path.ForceRemote: 0\n")
+    url = f"root://127.0.0.1:1/{trees}/set"
+    lured = RootProcess("", {"HOME": str(tmp_path)})
+    try:
+        told = f"ROOT reads the local file {trees}/set/event-7-00000.root in the place of {url}/event-7-00000.root"
+        with pytest.raises(Failed, match=re.escape(told)):
+            filled(started(lured, Way(url, url), wanted()), Way(url, url), data_set(trees))
+    finally:
+        lured.close()
+
+
+def test_it_does_not_read_a_local_file_in_the_place_of_a_remote_one(trees):
+    target = XrootdTarget(f"root://127.0.0.1:1/{trees}")
+    way = way_of(target, "set")
+    fresh = RootProcess("", way.environment())
+    try:
+        with pytest.raises(Failed, match=r"root://127.0.0.1:1//.*set/event-7-00000.root cannot be opened"):
+            filled(started(fresh, way, wanted()), way, data_set(trees))
+    finally:
+        fresh.close()
 
 
 def test_a_query_of_a_suite(trees):

@@ -1,9 +1,9 @@
 """The same data set read over root:// and http://, from real servers."""
 
 import pytest
-from pileup.builtin.analysis.reading import lack_of, url_of
 
 from pileup.builtin.analysis.query import AnalysisQuery
+from pileup.builtin.analysis.ways import way_of
 from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.builtin.posix.target import PosixTarget
 from pileup.builtin.xrootd.target import XrootdTarget

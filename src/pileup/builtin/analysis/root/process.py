@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import select
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ INSTALL = "pip install 'pileup[root]', or `python` with a Python that imports RO
 PIECE = 1 << 16
 LAST_WORDS = 1 << 12
 """Bytes of what it prints last that are kept."""
+REAPED_WITHIN = 10
+"""Seconds."""
 LONGEST = 1 << 26
 """Bytes of an answer."""
 
@@ -61,8 +64,11 @@ class RootProcess:
 
     def close(self) -> None:
         """End it."""
-        self._process = None
+        process, self._process = self._process, None
         self._stack.close()
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(REAPED_WITHIN)  # it is large: the kernel may take a while
         self._answers.clear()
         self._words.clear()
 

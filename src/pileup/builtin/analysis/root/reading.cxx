@@ -121,6 +121,9 @@ void prepare(const std::string &path)
    if (!gEnv->Defined("Path.ForceRemote"))
       gEnv->SetValue("Path.ForceRemote", 1);
    TH1::AddDirectory(false);
+   // ROOT knows TNetXNGFile for root:// alone, though its library speaks roots://
+   gPluginMgr->FindHandler("TFile", "root://");
+   gPluginMgr->AddHandler("TFile", "^roots:", "TNetXNGFile", "NetxNG", "TNetXNGFile(const char*,Option_t*,const char*,Int_t,Int_t,Bool_t)");
    gPluginMgr->FindHandler("ROOT::Internal::RRawFile", "root://"); // loads ROOT's own, which ours replaces
    gPluginMgr->AddHandler("ROOT::Internal::RRawFile", "^root[s]?:", "pileup::CountedRawFile", path.c_str(),
                           "CountedRawFile(std::string_view, ROOT::Internal::RRawFile::ROptions)");
