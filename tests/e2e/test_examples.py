@@ -34,6 +34,7 @@ ELSEWHERE = {
     "installation-check",
     "matrix",
     "purge",
+    "root-io",
     "samgrid-tuning",
     "stager-tuning",
     "tape-storm",
