@@ -1,3 +1,4 @@
+# ruff: noqa: PLC0415  # the loop by hand imports what it needs, as its process does
 """A query and a generation through pileup, beside the same loop by hand: wall time, in interleaved pairs of processes.
 
     python benchmarks/reading.py [--pairs 20] [--keep]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +36,14 @@ class Usage:
 
     def __sub__(self, before: Usage) -> Usage:
         """Return what was used since then."""
-        values: dict[str, Any] = {}
-        for each in fields(self):
-            now, then = getattr(self, each.name), getattr(before, each.name)
-            values[each.name] = None if now is None or then is None else now - then
-        return Usage(**values)
+        return Usage(
+            None if self.asked is None or before.asked is None else self.asked - before.asked,
+            self.read - before.read,
+            self.calls - before.calls,
+            self.vectors - before.vectors,
+            None if self.decompression is None else self.decompression - (before.decompression or 0.0),
+            self.cpu - before.cpu,
+        )
 
 
 @dataclass(frozen=True, slots=True)

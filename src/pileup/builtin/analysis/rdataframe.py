@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from pileup.builtin.analysis.data_set import TREE, DataFile
 from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, Wanted
 from pileup.builtin.analysis.functions import add
 from pileup.builtin.analysis.histograms import ABOVE, VALUES
 from pileup.builtin.analysis.root.process import RootProcess
+from pileup.builtin.analysis.root.worker import Answer, Histogram, Order
 from pileup.builtin.analysis.ways import Way
 from pileup.plugin import Failed, PluginError
 
@@ -48,7 +48,7 @@ class RDataFrameEngine(Engine):
     def start(self) -> None:
         """Start the process. Raises PluginError where there is no ROOT, or one that cannot read by this way."""
         begun, wanted = time.monotonic(), self.wanted
-        answer = self._ask("prepare", START)
+        answer = self._ask(Order(do="prepare"), START)
         self.version, self.started_in = answer["version"], time.monotonic() - begun
         needed = NETWORKED.get(self._way.scheme, ())
         if needed and not set(needed) & set(answer["features"]):
@@ -59,14 +59,10 @@ class RDataFrameEngine(Engine):
         counters = {each.counter for each in model.collections}
         self._specs = [spec for spec in model.specs if spec.column in columns]
         self._numbers = [number for number, column in enumerate(model.columns) if column in columns]
-        self._ask(
-            "query",
-            wanted.timeout,
-            columns=[(name, name in counters, middle) for name, middle in model.columns.items() if name in columns],
-            histograms=[(each.column, each.column in counters, each.bins, each.low, each.high) for each in self._specs],
-            function=wanted.function,
-            folder=str(wanted.folder),
-        )
+        order = Order(do="query", function=wanted.function, folder=str(wanted.folder))
+        order["columns"] = [(name, name in counters, mid) for name, mid in model.columns.items() if name in columns]
+        order["histograms"] = [(s.column, s.column in counters, s.bins, s.low, s.high) for s in self._specs]
+        self._ask(order, wanted.timeout)
 
     @contextmanager
     def opened(self, way: Way, file: DataFile, ntuple: bool) -> Iterator[Reader]:
@@ -76,8 +72,8 @@ class RDataFrameEngine(Engine):
         shown, url = way.name_of(file.name), way.url_of(file.name)
         token = way.token.get()
         try:
-            more = {"url": url, "name": shown, "tree": TREE, "ntuple": ntuple, "cache": self._cache}
-            answer = self._ask("open", self.wanted.timeout, **more)
+            order = Order(do="open", url=url, name=shown, tree=TREE, ntuple=ntuple, cache=self._cache)
+            answer = self._ask(order, self.wanted.timeout)
         except Failed as problem:
             if token and token in str(problem):
                 what, expected = problem.what.replace(token, "(the token)"), problem.expected
@@ -91,7 +87,7 @@ class RDataFrameEngine(Engine):
         finally:
             if self._root.runs:
                 with suppress(Failed, TimeoutError):
-                    self._ask("close", self.wanted.timeout)
+                    self._ask(Order(do="close"), self.wanted.timeout)
 
     def packets(self, file: DataFile, events: int) -> Iterator[tuple[int, int]]:
         """Yield the whole file, as far as `events`: RDataFrame goes through it in one event loop."""
@@ -100,7 +96,7 @@ class RDataFrameEngine(Engine):
 
     def take(self, begin: int, end: int, into: Histograms) -> int:
         """Run an event loop and add what it has filled."""
-        answer = self._ask("events", self.wanted.timeout, begin=begin, end=end)
+        answer = self._ask(Order(do="events", begin=begin, end=end), self.wanted.timeout)
         if self.wanted.function:
             add(into, _histograms(answer["histograms"]), self.wanted.function)
             return int(answer["events"])
@@ -110,10 +106,10 @@ class RDataFrameEngine(Engine):
             into[spec.name].view(flow=True)[...] += [int(each) for each in counts]
         return int(answer["events"])
 
-    def _ask(self, do: str, seconds: float, **more: object) -> dict[str, Any]:
+    def _ask(self, order: Order, seconds: float) -> Answer:
         if not self._root.runs:
             self._before = self._usage
-        answer = self._root.ask({"do": do, **more}, seconds)
+        answer = self._root.ask(order, seconds)
         used, before = answer["usage"], self._before
         self._usage = Usage(
             None,
@@ -137,7 +133,7 @@ class _Frame(Reader):
         return self._engine.take(begin, end, into)
 
 
-def _histograms(found: dict[str, dict[str, Any]]) -> Histograms:
+def _histograms(found: dict[str, Histogram]) -> Histograms:
     """Return histograms of ROOT as those of hist."""
     import hist  # noqa: PLC0415  `pileup list` loads every plug-in
     import numpy  # noqa: PLC0415

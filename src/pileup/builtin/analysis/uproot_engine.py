@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from importlib import import_module
+from textwrap import shorten
 from typing import Any
 
 from pileup.builtin.analysis.data_set import TREE, DataFile
@@ -168,16 +170,16 @@ def _counting(counts: Counts) -> Any:
 @cache
 def _know_roots() -> None:
     """Let fsspec know roots://, which fsspec-xrootd reads as root://."""
-    import fsspec  # noqa: PLC0415
-    from fsspec_xrootd import XRootDFileSystem  # noqa: PLC0415
-    from XRootD.client import FileSystem  # noqa: PLC0415
+    fsspec: Any = import_module("fsspec")
+    files: Any = import_module("fsspec_xrootd")
+    client: Any = import_module("XRootD.client")
 
-    class SecureFileSystem(XRootDFileSystem):  # type: ignore[misc]  # it has no types
+    class SecureFileSystem(files.XRootDFileSystem):  # type: ignore[misc]  # it has no types
         protocol = "roots"
 
         def __init__(self, hostid: str, **options: Any) -> None:
             super().__init__(hostid, **options)
-            self._myclient = FileSystem(f"roots://{hostid}")
+            self._myclient = client.FileSystem(f"roots://{hostid}")
 
     fsspec.register_implementation("roots", SecureFileSystem)
 
@@ -190,7 +192,7 @@ def _reading(shown: str, token: str = "") -> Iterator[None]:
     except (VerdictException, TimeoutError):
         raise
     except Exception as problem:
-        text = " ".join(str(problem).split())[:MOST_TOLD]
+        text = shorten(str(problem), MOST_TOLD)
         told = f"{shown} cannot be read: {type(problem).__name__}: {text}"
         told = told.replace(token, "(the token)") if token else told
         if getattr(problem, "status", None) in DENIED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ssl import SSLContext
-from typing import Any
+from typing import TypedDict
 from urllib.parse import quote, urlsplit
 
 from pileup.builtin.credentials.authorities import is_folder
@@ -19,6 +19,14 @@ from pileup.plugin import FileTarget, PluginError
 
 ROOT, ROOTS, HTTPS = "root", "roots", "https"
 NO_TOKEN = TokenSource(None, None)
+
+
+class FsspecOptions(TypedDict, total=False):
+    """What aiohttp is told with each request."""
+
+    headers: dict[str, str]
+    ssl: object
+    server_hostname: str
 
 
 @dataclass(frozen=True)
@@ -60,14 +68,14 @@ class Way:
         """Return the url of a file as messages show it."""
         return f"{self.shown}/{name}"
 
-    def for_fsspec(self) -> dict[str, Any]:
+    def for_fsspec(self) -> FsspecOptions:
         """Return what a file system of fsspec needs to know beside the url."""
         if self.settings is not None:
             let_in(self.settings)
         if not self.scheme.startswith("http"):
             return {}
         token = self.token.get()
-        found: dict[str, Any] = {"headers": {**self.headers, **({"Authorization": f"Bearer {token}"} if token else {})}}
+        found: FsspecOptions = {"headers": {**self.headers, **({"Authorization": f"Bearer {token}"} if token else {})}}
         if self.fingerprint:
             import aiohttp  # noqa: PLC0415  `pileup list` loads every plug-in
 

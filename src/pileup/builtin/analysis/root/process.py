@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
+from pileup.builtin.analysis.root.worker import Answer, Order
 from pileup.builtin.command.pipes import Process, close
 from pileup.plugin import Failed, PluginError
 from pileup.plugin.processes import started
@@ -45,7 +45,7 @@ class RootProcess:
         """Whether it has been started and has not ended."""
         return self._process is not None
 
-    def ask(self, order: Mapping[str, object], seconds: float) -> dict[str, Any]:
+    def ask(self, order: Order, seconds: float) -> Answer:
         """Send an order and return the answer.
 
         Raises Failed, PluginError where there is no ROOT, TimeoutError after so many seconds; it is ended then.
@@ -53,7 +53,7 @@ class RootProcess:
         process = self._process = self._process or self._start()
         self._words.clear()
         self._send(process, order)
-        answer: dict[str, Any] = json.loads(self._line(process, str(order["do"]), seconds))
+        answer: Answer = json.loads(self._line(process, order["do"], seconds))
         if missing := answer.get("missing"):
             self.close()
             raise PluginError(f"the engine rdataframe needs ROOT: {self._python}: {missing}", "it installed", INSTALL)
@@ -82,12 +82,12 @@ class RootProcess:
         self._stack.callback(close, process)
         return process
 
-    def _send(self, process: Process, order: Mapping[str, object]) -> None:
+    def _send(self, process: Process, order: Order) -> None:
         if process.stdin is not None:
             try:
                 process.stdin.write(json.dumps(order).encode() + b"\n")
             except BrokenPipeError:
-                raise self._ended(process, str(order["do"])) from None
+                raise self._ended(process, order["do"]) from None
 
     def _line(self, process: Process, doing: str, seconds: float) -> bytes:
         """Return the next answer, a line."""

@@ -17,14 +17,69 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
-Answer = dict[str, Any]
 SOURCE = Path(__file__).with_name("reading.cxx")
 LIBRARIES = ("libROOTDataFrame", "libROOTNTuple", "libTreePlayer", "libNetxNG")
 PR_SET_PDEATHSIG = 1
 REMOTE = ("TNetXNGFile", "TDavixFile", "TCurlFile", "TWebFile")
 """Classes of ROOT that read over a network."""
+
+
+class Order(TypedDict, total=False):
+    """What to do, and with what."""
+
+    do: Required[str]
+    url: str
+    name: str
+    """The url as users know it."""
+    tree: str
+    ntuple: bool
+    cache: int
+    columns: list[tuple[str, bool, float]]
+    """Name, whether it is a counter, its middle."""
+    histograms: list[tuple[str, bool, int, float, float]]
+    """Column, whether it is a counter, bins, low, high."""
+    function: str
+    folder: str
+    begin: int
+    end: int
+
+
+class Histogram(TypedDict):
+    """A histogram of the user."""
+
+    name: str
+    edges: list[list[float]]
+    uniform: list[bool]
+    counts: list[float]
+    """As ROOT has them: with underflow and overflow, the first axis runs fastest."""
+
+
+class Used(TypedDict, total=False):
+    """What was used since the start: bytes, requests, seconds."""
+
+    cpu: Required[float]
+    bytes: int
+    calls: int
+    vectors: int
+    unzip: float
+
+
+class Answer(TypedDict, total=False):
+    """What came of it."""
+
+    usage: Used
+    missing: str
+    problem: tuple[str, str, str]
+    version: str
+    features: list[str]
+    entries: int
+    events: int
+    values: list[int]
+    above: list[int]
+    counts: list[list[float]]
+    histograms: dict[str, Histogram]
 
 
 class Problem(Exception):
@@ -45,7 +100,7 @@ class Worker:
         self._function: Callable[[Any], Any] | None = None
         self._named = ""
 
-    def prepare(self, order: Answer) -> Answer:
+    def prepare(self, order: Order) -> Answer:
         """Import ROOT, compile the C++ part; once."""
         import ROOT  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415
 
@@ -61,7 +116,7 @@ class Worker:
             self.root = ROOT
         return {"version": str(ROOT.gROOT.GetVersion()), "features": str(ROOT.gROOT.GetConfigFeatures()).split()}
 
-    def open(self, order: Answer) -> Answer:
+    def open(self, order: Order) -> Answer:
         """Open a file. A url that ROOT answers from a file of this machine is a problem."""
         url = order["url"]
         try:
@@ -85,7 +140,7 @@ class Worker:
                 return path
         return name if kind and kind not in REMOTE else ""
 
-    def query(self, order: Answer) -> Answer:
+    def query(self, order: Order) -> Answer:
         """Take what to do with the packets that follow: columns and histograms, or a function of the user."""
         self._named = order["function"]
         self._function = load_function(self._named, Path(order["folder"])) if self._named else None
@@ -96,24 +151,24 @@ class Worker:
             self._query.histogram(name, counter, bins, low, high)
         return {}
 
-    def events(self, order: Answer) -> Answer:
+    def events(self, order: Order) -> Answer:
         """Run an event loop over a range of events."""
         events = self._file.events(order["begin"], order["end"])
         if self._function is None:
-            number = int(self._query.run(events))
             found = self._query
-            answer = {
+            answer: Answer = {
+                "events": int(found.run(events)),
                 "values": [int(each) for each in found.values],
                 "above": [int(each) for each in found.above],
                 "counts": [[float(one) for one in each] for each in found.counts],
             }
         else:
             number, histograms = self._call(events)
-            answer = {"histograms": histograms}
+            answer = {"events": number, "histograms": histograms}
         self._file.count()
-        return {"events": number, **answer}
+        return answer
 
-    def _call(self, events: Any) -> tuple[int, Answer]:
+    def _call(self, events: Any) -> tuple[int, dict[str, Histogram]]:
         number = events.Count()
         try:
             returned = self._function(events) if self._function else None
@@ -126,7 +181,7 @@ class Worker:
             raise Problem(told, "it to return histograms", "correct the function") from None
         return int(number.GetValue()), {name or each["name"]: each for name, each in found.items()}
 
-    def _histogram(self, result: Any) -> Answer:
+    def _histogram(self, result: Any) -> Histogram:
         histogram = result.GetValue() if hasattr(result, "GetValue") else result
         if not isinstance(histogram, self.root.TH1):
             told = f"{self._named} returned {type(histogram).__name__}"
@@ -138,19 +193,19 @@ class Worker:
         counts = [float(histogram.GetBinContent(number)) for number in range(histogram.GetNcells())]
         return {"name": str(histogram.GetName()) or "histogram", "edges": edges, "uniform": uniform, "counts": counts}
 
-    def close(self, order: Answer) -> Answer:
+    def close(self, order: Order) -> Answer:
         """Close the file."""
         self._file = None
         return {}
 
-    def usage(self) -> Answer:
+    def usage(self) -> Used:
         """Return what has been used since the start: bytes, requests, seconds."""
         used = resource.getrusage(resource.RUSAGE_SELF)
-        found: Answer = {"cpu": used.ru_utime + used.ru_stime}
+        found: Used = {"cpu": used.ru_utime + used.ru_stime}
         if self.root is not None:
             counters = self.root.pileup.read_so_far()
-            names = ("bytes", "calls", "vectors", "unzip")
-            found |= {name: getattr(counters, name) for name in names}
+            found["bytes"], found["calls"] = counters.bytes, counters.calls
+            found["vectors"], found["unzip"] = counters.vectors, counters.unzip
         return found
 
 
@@ -184,7 +239,7 @@ def _line(problem: BaseException, function: Any) -> str:
     return f" ({Path(file).name}:{lines[-1]})" if lines else ""
 
 
-def orders() -> Iterator[Answer]:
+def orders() -> Iterator[Order]:
     """Yield what is asked for."""
     for line in sys.stdin:
         yield json.loads(line)
@@ -203,14 +258,15 @@ def main() -> None:
     worker = Worker()
     for order in orders():
         try:
-            answer = getattr(worker, order["do"])(order)
+            answer: Answer = getattr(worker, order["do"])(order)
         except Problem as problem:
             answer = {"problem": problem.args}
         except ImportError as problem:
             answer = {"missing": str(problem)}
         except Exception as problem:
             answer = {"problem": (f"ROOT: {_plain(problem)}", "", "")}
-        print(json.dumps({**answer, "usage": worker.usage()}), file=answers, flush=True)
+        answer["usage"] = worker.usage()
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":
