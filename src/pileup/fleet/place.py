@@ -18,12 +18,12 @@ from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.ending import Ending, EndingKind
 from pileup.model.manifest import PlaceEntry
-from pileup.model.record import Frame, FrameRow
+from pileup.model.record import Claimed, Frame, FrameRow
 
 Reports = list[Reported]
 """Numbers that Python tests reported."""
-Claims = list[tuple[int, str, str, str]]
-"""Submissions that Python tests claimed: (ns since the epoch, name, id, what)."""
+Claims = list[Claimed]
+"""Submissions that Python tests claimed."""
 
 
 class LocalPart:

@@ -28,7 +28,7 @@ from pileup.fleet.self_watch import SelfWatch
 from pileup.fleet.starts import Inbox
 from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_frames, receive
 from pileup.model.errors import PileupError
-from pileup.model.record import Frame, Sample
+from pileup.model.record import Claimed, Frame, Sample
 from pileup.plugin import Test
 from pileup.record.output import LARGEST_CASE, MOST_NOTED, STREAMS
 
@@ -131,6 +131,10 @@ class WireOutput:
     def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
         """Send a piece of a file that a test has left."""
         self._send("artefact", {"part": self._part, "name": name, "first": first}, (piece,))
+
+    def claim(self, claims: Sequence[Claimed]) -> None:
+        """Send submissions at once."""
+        self._send("claimed", {"part": self._part, "claims": [*claims]})
 
 
 class Server:

@@ -105,7 +105,7 @@ class Test:
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of claims that may remain on the target after a crash: "job", "delegation"."""
+    """Kinds of claims that may remain on the target after a crash: "job", "delegation", "request"."""
 
     waits: bool = False
     """Whether an iteration only waits for the system: it is ended at once when the run is stopped."""
@@ -247,6 +247,10 @@ class Test:
         The fate of each job is looked up in queue and history after faults and at the end of the run (docs/batch.md).
         Delegations, which stay on a target until they are revoked, are recorded in the same way, for `pileup clean`:
         `what` is "delegation" (name: the user) for a new or renewed one, "revoked" for a revoked one.
+
+        Stage requests are claimed as "request" before they are made (without an id) and when their id is known, and as
+        "released" when the system does not keep anything for them; their names begin with `stamp`. These are in the
+        record when this returns. What is not released is deleted at the end of the run, or by `pileup clean`.
         """
         if self.claimer is not None:
             self.claimer(name, id, what)

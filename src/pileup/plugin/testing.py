@@ -30,7 +30,7 @@ from pileup.model.shared import from_text, to_text
 from pileup.model.timed import KINDS, TEXTS, OperationBatch
 from pileup.model.verdict import RunVerdict
 from pileup.plugin.monitor import Monitor
-from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, checked
+from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, PlainOp, Recorded
 from pileup.plugin.recording import Recording, text_of
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test, needs_of
@@ -115,7 +115,7 @@ class TestLedger(PlainLedger[int]):
         return start
 
 
-class TestOp:
+class TestOp(PlainOp):
     """An iteration under way (plugin.Op) that remembers its operations in the order of their beginning."""
 
     __test__ = False
@@ -149,36 +149,20 @@ class TestOp:
         self.operations.append(operation)
         return operation
 
-    def check(self, name: str, ok: object) -> bool:
-        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
-        operation, outcome, error = checked(name, ok)
-        self.operations.append(TimedOperation(operation, outcome=outcome, error=error))
-        return bool(ok)
-
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
         self._ledger.begin(name, key, start)
 
-    def record(
-        self,
-        name: str,
-        key: str = "",
-        *,
-        start: int,
-        end: int | None = None,
-        outcome: int = 0,
-        bytes: int = 0,
-        calls: int = 0,
-        first_byte: int = 0,
-        error: str = "",
-        labels: Labels | None = None,
-    ) -> None:
-        """Record an operation that somebody else has timed."""
-        over = max(start, time.time_ns() if end is None else end)
-        first = (first_byte - start) / 1e9 if first_byte else None
-        seconds, told = (over - start) / 1e9, labels_of(text_of(labels or {}))
-        found = TimedOperation(name, key, bytes, calls, Outcome(outcome), error, seconds, first, told)
-        self.operations.append(found)
+    def now(self) -> int:
+        """Return the time."""
+        return time.time_ns()
+
+    def keep(self, found: Recorded) -> None:
+        """Remember an operation that has ended."""
+        first = (found.first_byte - found.start) / 1e9 if found.first_byte else None
+        seconds = (found.end - found.start) / 1e9
+        told = (found.name, found.key, found.bytes, found.calls, found.outcome, found.error)
+        self.operations.append(TimedOperation(*told, seconds, first, dict(found.labels)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,10 @@ CHUNK = 50_000
 """Rows handled at once."""
 MEMORY = "128MB"
 """What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
-KEPT = 70_000
-"""Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
-remember: the rows that use them come right after, but for names of operations, which stay known too."""
+KEPT = 140_000
+"""Numbers up to this one stay known for the whole table: the recorder remembers 65,536 texts, beside as many names of
+operations at most. It gives numbers beyond to texts that it does not remember: the rows that use them come right after,
+but for names of operations, which stay known too, however long they are not used."""
 HANDS = 2
 """Threads that convert: the load is over, and each takes the memory of a chunk and of a connection."""
 TEXTS = ("key", "error", "operation")
@@ -199,6 +200,7 @@ def caused(connection: DuckDBPyConnection, path: Path) -> str:
 def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
     """Yield the rows of an operations table in chunks of about `most` rows, each with the texts that it names."""
     texts: dict[int, str] = {0: ""}
+    names: set[int] = set()
     waiting: list[Rows] = []
     count = 0
     for block in reader.blocks():
@@ -210,16 +212,25 @@ def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[
         if count >= most:
             rows = np.concatenate(waiting)
             yield rows, texts
-            texts = _still_known(texts, rows)
+            if len(texts) > 2 * KEPT:
+                names = names or _names(reader)
+                names.update(np.unique(rows["operation"]).tolist())  # of a table that grows
+                texts = _still_known(texts, names)
             waiting, count = [], 0
     if waiting:
         yield np.concatenate(waiting), texts
 
 
-def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
-    if len(texts) <= 2 * KEPT:
-        return texts
-    names = set(np.unique(rows["operation"]).tolist())
+def _names(reader: TableReader) -> set[int]:
+    """Return the numbers of all names of operations in a table: some are given long before the first row has them."""
+    found: set[int] = set()
+    for block in reader.blocks():
+        if block.kind == ROWS:
+            found.update(np.unique(reader.rows(block)["operation"]).tolist())
+    return found
+
+
+def _still_known(texts: dict[int, str], names: set[int]) -> dict[int, str]:
     recent = int(max(texts)) - KEPT
     return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
 
@@ -318,45 +329,41 @@ def _rows_in_words(rows: Rows) -> str:
         "case_id": 'r."case"',
         "test": "coalesce(c.test, '')",
         "target": "coalesce(c.target, t.text, '')",
-        "side": "coalesce(s.text, '?')",
-        "phase": "coalesce(p.text, '?')",
-        "outcome": "coalesce(u.text, '?')",
+        "side": _word("r.side", {side: side.name.lower() for side in Side}, "?"),
+        "phase": _word("r.phase", {int(phase): word for phase, word in _PHASE_WORDS.items()}, "?"),
+        "outcome": _word("r.outcome", {outcome: outcome.name.lower() for outcome in Outcome}, "?"),
     }
     columns = ", ".join(f'{words[name]} AS "{name}"' for name in COLUMNS)
     known = "cause" in (rows.dtype.names or ())
-    why = "coalesce(w.text, '')" if known else older.cause("e.text", "coalesce(u.text, '?')")
-    join = "LEFT JOIN _causes w ON r.cause = w.number" if known else ""
+    why = _word("r.cause", {cause: cause.word for cause in Cause}) if known else older.cause("e.text", words["outcome"])
+    join = ""
     labels, monitor = f"split_part(o.text, '{SEPARATOR}', 2)", "''"
     if "monitor" in (rows.dtype.names or ()):
         labels, monitor = "l.text", "m.text"
-        join += " LEFT JOIN _texts l ON r.labels = l.number LEFT JOIN _texts m ON r.monitor = m.number"
+        join = "LEFT JOIN _texts l ON r.labels = l.number LEFT JOIN _texts m ON r.monitor = m.number"
     return f"""SELECT {columns}, {why} AS cause, {labels} AS labels, {monitor} AS monitor FROM _rows r
         LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
         LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
-        LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
-        LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number {join}"""  # noqa: S608
+        LEFT JOIN _targets t ON r.target = t.number {join}"""  # noqa: S608
 
 
 def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
-    targets = [target.name for target in run.targets]
-    words = {
-        "_targets": list(enumerate(targets)),
-        "_sides": [(int(side), side.name.lower()) for side in Side],
-        "_phases": [(int(phase), word_of_phase(phase)) for phase in Phase],
-        "_outcomes": [(int(outcome), outcome.name.lower()) for outcome in Outcome],
-        "_causes": [(int(cause), cause.word) for cause in Cause],
-    }
-    for table, rows in words.items():
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")
-        if rows:
-            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
+    connection.execute("CREATE OR REPLACE TEMP TABLE _targets (number UINTEGER, text VARCHAR)")
     connection.execute("CREATE OR REPLACE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
+    targets = [(number, target.name) for number, target in enumerate(run.targets)]
     cases = [(case.id, case.name, case.test, case.target) for case in run.cases]
-    if cases:
-        columns = (np.array(column, dtype=object) for column in zip(*cases, strict=True))
-        connection.register("_known", dict(zip(("id", "name", "test", "target"), columns, strict=True)))
-        connection.execute("INSERT INTO _cases SELECT id, name, test, target FROM _known")
-        connection.unregister("_known")
+    for table, rows in (("_targets", targets), ("_cases", cases)):
+        if rows:  # in one statement: one for each row takes longer than all else
+            columns = {f"c{at}": np.array(column, dtype=object) for at, column in enumerate(zip(*rows, strict=True))}
+            connection.register("_known", columns)
+            connection.execute(f"INSERT INTO {table} SELECT * FROM _known")  # noqa: S608  names of ours
+            connection.unregister("_known")
+
+
+def _word(number: str, words: Mapping[int, str], other: str = "") -> str:
+    """SQL for the word of a number, made of the SQL for it: looked up in a list, which no join is needed for."""
+    told = ", ".join(f"'{words[each]}'" if each in words else "NULL" for each in range(max(words) + 1))
+    return f"coalesce([{told}][{number}::INTEGER + 1], '{other}')"
 
 
 def word_of_phase(phase: Phase) -> str:

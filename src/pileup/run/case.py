@@ -72,7 +72,7 @@ class CaseRun:
         self.case = case
         self._begin_roles = begin_roles
         self._ended = ended
-        self._output: Output = live.folder.output(case.name)
+        self._output: Output = live.folder.output(case.name, partial(live.claimed, case))
         self._program: Program | None = None
         """The programs of a native test, joined over all places."""
         self._programs: list[Program] = []

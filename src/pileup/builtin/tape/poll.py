@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from pileup.builtin.computing.jobs import Problems
-from pileup.builtin.tape.requests import RECALL, Request, give_up, look, release, requests_of
+from pileup.builtin.tape.requests import RECALL, Request, end, give_up, look, requests_of
 from pileup.builtin.tape.watch import Watch
 from pileup.plugin import Duration, Failed, Op, Test, VerdictException, option
 from pileup.plugin.units import counted
@@ -84,8 +84,8 @@ class TapePoll(Test):
         fates = look(op, self.target, self.ledger, request, self.deadline)
         self._watch.take(request, fates)
         give_up(op, self.target, request, fates)
-        if self.release and not request.left:
-            release(op, self.target, request)
+        if not request.left:
+            end(op, self, request, release=self.release)
 
     def _left(self) -> str:
         names = self.ledger.keys(RECALL, SHOWN)

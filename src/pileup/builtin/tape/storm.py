@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from pileup.builtin.tape.files import TapeFiles
-from pileup.builtin.tape.requests import Wanted, requests_of, submit
-from pileup.plugin import Duration, NotThere, Op, VerdictException, option
+from pileup.builtin.tape.requests import REQUEST, Wanted, requests_of, submit
+from pileup.plugin import Duration, Op, option
 
 
 class TapeStorm(TapeFiles):
@@ -24,6 +22,7 @@ class TapeStorm(TapeFiles):
     """
 
     name = "tape.storm"
+    leaves = frozenset({REQUEST})
 
     lifetime: Duration = option(
         0, ge=0, help="how long files should stay on disk, in whole seconds; 0 s: until they are released"
@@ -32,19 +31,7 @@ class TapeStorm(TapeFiles):
     def run(self, op: Op) -> None:
         """Make one request."""
         wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}")
-        request = submit(op, self.target, self.ledger, wanted)
-        requests_of(self.target).add(request)
-
-    def end_run(self) -> None:
-        """Delete the requests that are not over: nobody polls them any more."""
-        requests = requests_of(self.target)
-        while (request := requests.take(time.time_ns())) is not None:
-            try:
-                self.target.forget(request.id)
-            except NotThere:
-                continue
-            except VerdictException:
-                return  # the system is away: the others would not be deleted either
+        requests_of(self.target).add(submit(op, self, wanted))
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and each file."""

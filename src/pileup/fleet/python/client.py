@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +18,7 @@ from pileup.fleet.python.tracebacks import Tracebacks
 from pileup.fleet.sessions import make_sessions
 from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import VerdictException
-from pileup.model.record import Outcome, Sample
+from pileup.model.record import Claimed, Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import Judge, Verdict
@@ -26,6 +26,10 @@ from pileup.plugin.verdict import Judge, Verdict
 STILL_GOING = "still going at the end"
 PASSED = Outcome.PASSED
 """Looked up once: a member of an enumeration takes longer to find than much of what is done for an iteration."""
+
+
+AT_ONCE = frozenset({"request", "released"})
+"""Claims that are in the record before the test goes on: no system can be asked for them by name."""
 
 
 class Sink(Protocol):
@@ -39,6 +43,9 @@ class Sink(Protocol):
 
     def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
         """Append to a file that a test has left at a place; `first` begins it."""
+
+    def claim(self, claims: Sequence[Claimed]) -> None:
+        """Bring submissions into the record at once. Raises RecordError when the disk refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +100,21 @@ class ReportedValues:
 class SubmissionClaims:
     """Collects, from any thread, the submissions that tests claim, until they are taken each second."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: Sink) -> None:
         self._lock = threading.Lock()
-        self._claims: list[tuple[int, str, str, str]] = []
+        self._claims: list[Claimed] = []
+        self._output = output
 
     def add(self, name: str, id: str, what: str) -> None:
-        """Keep one with the time of now."""
+        """Keep one with the time of now; those of AT_ONCE go on right away."""
+        claim = (now(), name, id, what)
+        if what in AT_ONCE:
+            self._output.claim([claim])
+            return
         with self._lock:
-            self._claims.append((now(), name, id, what))
+            self._claims.append(claim)
 
-    def take(self) -> list[tuple[int, str, str, str]]:
+    def take(self) -> list[Claimed]:
         """Return what came since the last call."""
         with self._lock:
             taken, self._claims = self._claims, []
@@ -124,7 +136,7 @@ class PythonExecutor:
         """Client that is being set up -> what says where it is."""
         self._make = make
         self._numbers = ReportedValues()
-        self._claims = SubmissionClaims()
+        self._claims = SubmissionClaims(desk.output)
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -153,7 +165,7 @@ class PythonExecutor:
         """Return the numbers reported since the last call."""
         return self._numbers.take()
 
-    def claimed(self) -> list[tuple[int, str, str, str]]:
+    def claimed(self) -> list[Claimed]:
         """Return the submissions claimed since the last call: (ns since the epoch, name, id, what)."""
         return self._claims.take()
 
