@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pileup.builtin.analysis.data_set import DataFile
 from pileup.builtin.analysis.models import Model
-from pileup.builtin.analysis.ways import Way
 
 if TYPE_CHECKING:
     from hist import Hist
+
+    from pileup.builtin.analysis.ways import Way
 
 Histograms = dict[str, "Hist[Any]"]
 

@@ -12,10 +12,6 @@ from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, W
 from pileup.builtin.analysis.histograms import Truth, added, difference, empty, masked
 from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
-from pileup.builtin.analysis.rdataframe import RDataFrameEngine
-from pileup.builtin.analysis.root.process import RootProcess
-from pileup.builtin.analysis.uproot_engine import UprootEngine
-from pileup.builtin.analysis.ways import Way, way_of
 from pileup.builtin.analysis.writing import expected_of
 from pileup.builtin.storage.files import FolderPath, place_of
 from pileup.plugin import Failed, Fraction, Op, Size, Test, option
@@ -103,7 +99,9 @@ class AnalysisQuery(Test):
             raise Failed("`cache` is given, and the data set is an RNTuple", "a TTree: only that has a TTreeCache")
         for file in self._set.files:
             check_file(self.target, folder, file, self.check_files == "content")
-        self._way: Way = way_of(self.target, folder)
+        from pileup.builtin.analysis.ways import way_of  # noqa: PLC0415  `pileup list` loads every plug-in
+
+        self._way = way_of(self.target, folder)
         self._engine = self._make()
 
     def _make(self) -> Engine:
@@ -111,7 +109,12 @@ class AnalysisQuery(Test):
         wanted = Wanted(self._model, self._columns, self.function, self.context.folder, patience)
         self._start: float | None = None
         if self.engine == "uproot":
+            from pileup.builtin.analysis.uproot_engine import UprootEngine  # noqa: PLC0415  the same
+
             return UprootEngine(wanted)
+        from pileup.builtin.analysis.rdataframe import RDataFrameEngine  # noqa: PLC0415  the same
+        from pileup.builtin.analysis.root.process import RootProcess  # noqa: PLC0415  the same
+
         made = RDataFrameEngine(wanted, self._way, RootProcess(self.python, self._way.environment()), self.cache)
         try:
             made.start()
