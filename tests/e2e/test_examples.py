@@ -35,6 +35,7 @@ ELSEWHERE = {
     "matrix",
     "proof-bench",
     "purge",
+    "root-io",
     "samgrid-tuning",
     "stager-tuning",
     "tape-storm",

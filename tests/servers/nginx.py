@@ -46,17 +46,19 @@ TIMED = """log_format timed '$msec $request_time $status $bytes_sent $request_me
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, *, lists: bool = True, deletes: bool = True, logs: bool = False) -> Iterator[str]:
+def nginx(
+    folder: Path, *, lists: bool = True, deletes: bool = True, logs: bool = False, log: str = TIMED
+) -> Iterator[str]:
     """Yield the url of a WebDAV server whose files lie in folder/data.
 
     Unless it `lists` it has no PROPFIND, unless it `deletes` no DELETE. If it `logs`, then into folder/access.log, in
-    pieces, as busy servers do.
+    pieces, as busy servers do; `log` is the directive for that.
     """
     program = require_program("nginx", "apt-get install nginx-light libnginx-mod-http-dav-ext")
     require_program(MODULE, "apt-get install libnginx-mod-http-dav-ext")
     folder.chmod(0o755)
     command = (program, "-c", "{folder}/nginx.conf", "-p", "{folder}")
-    config = CONFIG.replace("MODULE", MODULE).replace("LOG", TIMED if logs else "access_log off;")
+    config = CONFIG.replace("MODULE", MODULE).replace("LOG", log if logs else "access_log off;")
     if not lists:
         config = config.replace("dav_ext_methods PROPFIND OPTIONS;", "")
     if not deletes:

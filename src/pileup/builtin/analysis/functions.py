@@ -17,12 +17,17 @@ Function = Callable[[Any], Any]
 EXPECTED = "a hist.Hist, or a mapping of names to some"
 
 
-def load_function(named: str, folder: Path) -> Function:
-    """Return what `./file.py:function` names, relative to a folder. Raises ValueError: what; expected."""
-    file_name, _, name = named.rpartition(":")
-    path = (folder / file_name).resolve()
+def function_file(named: str, folder: Path) -> Path:
+    """Return the file of `./file.py:function`, relative to a folder. Raises ValueError: what; expected."""
+    path = (folder / named.rpartition(":")[0]).resolve()
     if not path.is_file():
         raise ValueError(f"function {named!r}: there is no file {path}; expected a Python file beside the suite")
+    return path
+
+
+def load_function(named: str, folder: Path) -> Function:
+    """Return what `./file.py:function` names, relative to a folder. Raises ValueError: what; expected."""
+    path, name = function_file(named, folder), named.rpartition(":")[2]
     spec = importlib.util.spec_from_file_location(f"pileup_function_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"function {named!r}: {path.name} is no Python file; expected ./file.py:function")

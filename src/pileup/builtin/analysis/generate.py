@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from pileup.builtin.analysis.data_set import NAME, DataFile, Recipe, describe, file_hash, read_part, write_part
@@ -76,8 +76,13 @@ class AnalysisGenerate(Test):
             events=self.events,
             cluster=min(self.cluster, self.events),
         )
-        self._folder: Path = self.target.root / place_of(self.folder, self.context.own)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        place = place_of(self.folder, self.context.own)
+        # the target refuses what leads out of it, or out of `limits.inside`
+        for parent in reversed(PurePosixPath(place).parents):
+            if not (self.target.root / parent).exists():
+                self.target.mkdir(str(parent))
+        self.target.mkdir(place)
+        self._folder: Path = self.target.root / place
 
     def run(self, op: Op) -> None:
         """Make the next file."""

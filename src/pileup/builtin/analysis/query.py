@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
+from pileup.builtin.analysis import hand_out
 from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, Missing, check_file, load
-from pileup.builtin.analysis.hand_out import HandOut, Wanted
-from pileup.builtin.analysis.histograms import Truth, added, difference, empty, fill, masked
+from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, Wanted
+from pileup.builtin.analysis.histograms import Truth, added, difference, empty, masked
 from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
-from pileup.builtin.analysis.reading import Opened, lack_of, opened, packets, url_of
 from pileup.builtin.analysis.together import Part, enter, missing_of, node_here
 from pileup.builtin.analysis.writing import expected_of
 from pileup.builtin.storage.files import FolderPath, place_of
-from pileup.plugin import Coordinator, Failed, Fraction, Op, Test, option
-
-if TYPE_CHECKING:
-    from hist import Hist
-
-    from pileup.builtin.analysis.functions import Function
+from pileup.plugin import Coordinator, Failed, Fraction, Op, Size, Test, option
 
 require("uproot", "awkward", "hist")
 
 
 class AnalysisQuery(Test):
-    """Read a data set of `analysis.generate` with uproot, fill histograms, and compare them with the truth.
+    """Read a data set of `analysis.generate`, fill histograms, and compare them with the truth.
 
     One iteration is one query over all files of the set: an operation `open` for each file, and a `packet` for each
-    cluster of events, with the bytes and requests that uproot asked for. Every bin of every histogram must be that of
+    part that is read at once, with the bytes and the reads that it took. Every bin of every histogram must be that of
     the truth; if one differs the iteration fails and names it.
 
     | query | reads |
@@ -42,9 +36,29 @@ class AnalysisQuery(Test):
     | `proc` | everything |
 
     `branches: 2 %` reads that part of the columns instead, evenly spread; `events: 100` only the first 100 events of
-    each file, whose truth is drawn again from the seed. `function: ./mine.py:masses` calls your own function with the
-    events of each packet, a record of awkward arrays with the columns of the query; it returns a `hist.Hist`, or a
-    mapping of names to some. Those with the name of a histogram of the truth are compared with it.
+    each file, whose truth is drawn again from the seed.
+
+    | engine | reads with | a packet is | `function: ./mine.py:masses` gets |
+    |---|---|---|---|
+    | `uproot` | uproot, in pileup's process | a cluster | a record of awkward arrays with the columns of the query |
+    | `rdataframe` | ROOT's RDataFrame, a process for each client | a file | a data frame with all columns |
+
+    The function is called for each packet, and returns a histogram (`hist.Hist`, or one of ROOT) or a mapping of names
+    to some. Those with the name of a histogram of the truth are compared with it. `cache: 30 MB` is the size of ROOT's
+    TTreeCache; ROOT's default is an automatic one. `python` names another Python whose ROOT is used.
+
+    Each iteration reports numbers, which checks select as `TEST.cpu_efficiency`:
+
+    | number | unit | what |
+    |---|---|---|
+    | `events` | | events read |
+    | `read` | B | received from the file or the server |
+    | `asked` | B | what uproot needed of that; gaps between are read, too |
+    | `reads`, `vector_reads` | | reads, and how many of them ask for several pieces at once |
+    | `decompression` | s | of a TTree in ROOT |
+    | `cpu`, `wall` | s | CPU time: of ROOT's process, with uproot of the process of pileup, all its clients together |
+    | `cpu_efficiency` | % | `cpu` by `wall` |
+    | `start` | s | importing ROOT and compiling, before the first query |
 
     `together: true` has all clients of the load run one query: each asks for packets, wherever it is, and the sum of
     their histograms is compared with the truth; docs/analysis.md describes its operations. `load: {clients: 4, times:
@@ -52,17 +66,22 @@ class AnalysisQuery(Test):
 
     The data set is checked before the first query: every file must be there with its size and sha256. Reading all
     of a file puts it into the page cache; `check_files: size` does without. The target says by which way files are
-    read: a disk, root:// or https. Needs `pip install 'pileup[analysis]'`.
+    read: a disk, root:// or https. Needs `pip install 'pileup[analysis]'`, for ROOT `pip install 'pileup[root]'`.
     """
 
     name = "analysis.query"
     needs = "files"
 
     query: Literal["noproc", "proc", "procopt"] = option("procopt", help="what is read")
+    engine: Literal["uproot", "rdataframe"] = option("uproot", help="what reads")
     folder: FolderPath = option("", help="folder of the data set, as `analysis.generate` has it")
     branches: Fraction | None = option(None, gt=0, le=1, help="part of the columns to read instead, e.g. `2 %`")
     events: int | None = option(None, ge=1, help="events of each file to read; all, if it is not given")
     function: str = option("", help="function to call with the events of each packet: ./file.py:function")
+    cache: Size | None = option(
+        None, ge=0, help="size of ROOT's TTreeCache; 0 B: none. For the engine rdataframe and files with a TTree"
+    )
+    python: str = option("", help="Python that imports ROOT, for the engine rdataframe; default: pileup's own")
     check_files: Literal["content", "size"] = option("content", help="what is checked before the first query")
     together: bool = option(False, help="all clients of the load run one query together, and share its packets")
 
@@ -70,6 +89,8 @@ class AnalysisQuery(Test):
         """Refuse options that contradict each other; load the function."""
         if self.query == "noproc" and (self.branches or self.events or self.function):
             raise ValueError("noproc reads no events; expected it without branches, events and function")
+        if self.engine != "rdataframe" and (self.cache is not None or self.python):
+            raise ValueError(f"{self.engine} has no TTreeCache and no Python of its own; expected `engine: rdataframe`")
         load = self.context.load
         if self.together and load is not None and load.kind != "once":
             whole = load.clients and load.times and load.times % load.clients == 0
@@ -78,35 +99,40 @@ class AnalysisQuery(Test):
                 raise ValueError(
                     f"{told}; expected a multiple of the clients, e.g. {{clients: 4, times: 8}}: two queries"
                 )
-        self._function: Function | None = None
         if self.function:
-            from pileup.builtin.analysis.functions import load_function  # noqa: PLC0415  who lists plug-ins needs none
+            from pileup.builtin.analysis.functions import function_file, load_function  # noqa: PLC0415  as in packages
 
-            self._function = load_function(self.function, self.context.folder)
-
-    def lacks(self) -> str:
-        """Report what of the target uproot does not use."""
-        return lack_of(self.target)
+            # what is for ROOT may import it: that is for its own process
+            find = load_function if self.engine == "uproot" else function_file
+            find(self.function, self.context.folder)
 
     def coordinator(self) -> Coordinator | None:
         """Return what hands out the packets of a query that all clients run together."""
         if not self.together:
             return None
         self._read_description()
-        most = self.events or self._set.recipe.events
-        edges = [[*(edge for edge in file.clusters if edge < most), min(most, file.events)] for file in self._set.files]
-        return HandOut(Wanted(self._set, edges, self.function, self._different), self._clients)
+        edges = [self._engine_class.edges(file, self.events or file.events) for file in self._set.files]
+        return hand_out.HandOut(hand_out.Wanted(self._set, edges, self.function, self._different), self._clients)
 
     def setup(self) -> None:
-        """Read the description of the data set, and check its files."""
+        """Read the description of the data set, check its files, start the engine."""
         if self.together:
             self._folder = place_of(self.folder, self.context.own)
             self._set: DataSet = enter(self)
+        else:
+            self._read_description()
+        self._ntuple = self._set.recipe.storage == "rntuple"
+        if self._ntuple and self.cache is not None:
+            raise Failed("`cache` is given, and the data set is an RNTuple", "a TTree: only that has a TTreeCache")
+        if self.together:
             self._missing = missing_of(self._set, self.context.client, self._clients, self._is_there)
-            return
-        self._read_description()
-        for file in self._set.files:
-            check_file(self.target, self._folder, file, self.check_files == "content")
+        else:
+            for file in self._set.files:
+                check_file(self.target, self._folder, file, self.check_files == "content")
+        from pileup.builtin.analysis.ways import way_of  # noqa: PLC0415  `pileup list` loads every plug-in
+
+        self._way = way_of(self.target, self._folder)
+        self._engine = self._make()
 
     def _read_description(self) -> None:
         self._folder = place_of(self.folder, self.context.own)
@@ -122,73 +148,120 @@ class AnalysisQuery(Test):
             return False
         return True
 
+    @property
+    def _engine_class(self) -> type[Engine]:
+        if self.engine == "uproot":
+            from pileup.builtin.analysis.uproot_engine import UprootEngine  # noqa: PLC0415  the same
+
+            return UprootEngine
+        from pileup.builtin.analysis.rdataframe import RDataFrameEngine  # noqa: PLC0415  the same
+
+        return RDataFrameEngine
+
+    def _make(self) -> Engine:
+        patience = self.context.timeout / 1e9
+        wanted = Wanted(self._model, self._columns, self.function, self.context.folder, patience)
+        self._start: float | None = None
+        if self.engine == "uproot":
+            from pileup.builtin.analysis.uproot_engine import UprootEngine  # noqa: PLC0415  the same
+
+            return UprootEngine(wanted)
+        from pileup.builtin.analysis.rdataframe import RDataFrameEngine  # noqa: PLC0415  the same
+        from pileup.builtin.analysis.root.process import RootProcess  # noqa: PLC0415  the same
+
+        made = RDataFrameEngine(wanted, self._way, RootProcess(self.python, self._way.environment()), self.cache)
+        try:
+            made.start()
+        except BaseException:
+            made.close()
+            raise
+        self._start = made.started_in
+        return made
+
+    def teardown(self) -> None:
+        """End the engine."""
+        self._engine.close()
+
     def run(self, op: Op) -> None:
         """Query all files once, or do this client's part of it."""
-        if self.together:
-            self.report("events", Part(self, op, self._set, self._missing).run())
-            return
-        found, events, begin = self.no_histograms(), 0, time.perf_counter()
-        for file in self._set.files:
-            events += self._query(op, file, found)
+        begun, before = time.perf_counter(), self._engine.usage
+        try:
+            events = Part(self, op, self._set, self._missing).run() if self.together else self._whole(op)
+        finally:
+            self._tell(self._engine.usage - before, time.perf_counter() - begun)
+        self.report("events", events)
+
+    def _whole(self, op: Op) -> int:
+        found, begin = self.no_histograms(), time.perf_counter()
+        events = sum(self._query(op, file, found) for file in self._set.files)
         took = time.perf_counter() - begin
         self.report("query_seconds", took, "s", query=self.way, workers=0, places=0, files=len(self._set.files))
-        self.report("events", events)
         if different := self._different(found):
             raise Failed(*different)
+        return events
 
     @property
     def way(self) -> str:
         """Which query it is, in a word."""
         return "own" if self.function else self.query
 
-    def no_histograms(self) -> dict[str, Hist[Any]]:
+    def no_histograms(self) -> Histograms:
         """Return the histograms of no events."""
-        return {} if self._function else empty(self._model, self._columns)
+        return {} if self.function else empty(self._model, self._columns)
 
-    def _different(self, found: dict[str, Hist[Any]]) -> tuple[str, str, str] | None:
+    def _different(self, found: Histograms) -> tuple[str, str, str] | None:
         """Return how histograms differ from the truth: what, expected, next; None if they do not."""
         # of a function, those that it shares with the truth
-        expected = {name: each for name, each in self._expected.items() if name in found or not self._function}
+        expected = {name: each for name, each in self._expected.items() if name in found or not self.function}
         if different := difference(expected, found):
             what, wanted, hint = different
             return what, f"{wanted}, as the truth of the data set says", hint
         return None
 
-    def _query(self, op: Op, file: DataFile, found: dict[str, Hist[Any]]) -> int:
+    def _query(self, op: Op, file: DataFile, found: Histograms) -> int:
         with ExitStack() as stack:
-            it = self.open_file(op, file, stack)
-            return sum(self.read_packet(op, it, file, packet, found) for packet in self._packets(file))
+            reader = self.open_file(op, file, stack)
+            packets = self._engine.packets(file, self.events or file.events) if self._columns else ()
+            return sum(self.read_packet(op, reader, file, packet, found) for packet in packets)
 
-    def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Opened:
+    def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Reader:
         """Open a file as the operation `open`, until the stack is closed."""
         with op("open", file.name) as opening:
-            it = stack.enter_context(opened(url_of(self.target, self._folder, file.name), file))
-            opening.bytes, opening.calls = it.asked
-        return it
-
-    def _packets(self, file: DataFile) -> Iterator[tuple[int, int]]:
-        if self._columns:
-            yield from packets(file.clusters, self.events or file.events)
+            before = self._engine.usage
+            reader = stack.enter_context(self._engine.opened(self._way, file, self._ntuple))
+            used = self._engine.usage - before
+            opening.bytes, opening.calls = used.read, used.calls
+        return reader
 
     def read_packet(
-        self, op: Op, it: Opened, file: DataFile, packet: tuple[int, int], found: dict[str, Hist[Any]], **labels: str
+        self, op: Op, reader: Reader, file: DataFile, packet: tuple[int, int], found: Histograms, **labels: str
     ) -> int:
         """Read a packet as the operation `packet` and fill histograms; return its events."""
-        import awkward  # noqa: PLC0415  `pileup list` loads every plug-in
-
         with op("packet", f"{file.name} {packet[0]}-{packet[1]}", labels=labels or None) as reading:
             if not self._columns:
                 return packet[1] - packet[0]
-            before = it.asked
-            events = it.read(self._columns, *packet)
-            reading.bytes, reading.calls = (now - then for now, then in zip(it.asked, before, strict=True))
-            if self._function is not None:
-                from pileup.builtin.analysis.functions import add, returned  # noqa: PLC0415  the same
+            before = self._engine.usage
+            number = reader.fill(*packet, found)
+            used = self._engine.usage - before
+            reading.bytes, reading.calls = used.read, used.calls
+        return number
 
-                add(found, returned(self._function(events), self.function), self.function)
-            else:
-                fill(self._model, found, self._columns, lambda column: awkward.to_numpy(awkward.ravel(events[column])))
-        return len(events)
+    def _tell(self, used: Usage, wall: float) -> None:
+        """Report what a query has used."""
+        if self._start is not None:
+            self.report("start", self._start, "s")
+            self._start = None
+        if used.asked is not None:
+            self.report("asked", used.asked, "B")
+        self.report("read", used.read, "B")
+        self.report("reads", used.calls)
+        self.report("vector_reads", used.vectors)
+        if used.decompression is not None and not self._ntuple:
+            self.report("decompression", used.decompression, "s")
+        self.report("cpu", used.cpu, "s")
+        self.report("wall", wall, "s")
+        if wall > 0:
+            self.report("cpu_efficiency", 100 * used.cpu / wall, "%")
 
     @property
     def _clients(self) -> int:

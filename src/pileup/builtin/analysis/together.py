@@ -6,16 +6,14 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet
+from pileup.builtin.analysis.engines import Histograms, Reader
 from pileup.builtin.analysis.packages import versions
 from pileup.plugin import Context, Failed, Op, Outcome, PileupError
 from pileup.plugin.coordinator import Answered, Plain
-
-if TYPE_CHECKING:
-    from hist import Hist
 
 
 class Reads(Protocol):
@@ -35,15 +33,15 @@ class Reads(Protocol):
     def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
         """Record a number."""
 
-    def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Any:
+    def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Reader:
         """Open a file as the operation `open`."""
 
     def read_packet(
-        self, op: Op, it: Any, file: DataFile, packet: tuple[int, int], found: dict[str, Hist[Any]], **labels: str
+        self, op: Op, reader: Reader, file: DataFile, packet: tuple[int, int], found: Histograms, **labels: str
     ) -> int:
         """Read a packet as the operation `packet` and fill histograms; return its events."""
 
-    def no_histograms(self) -> dict[str, Hist[Any]]:
+    def no_histograms(self) -> Histograms:
         """Return the histograms of no events."""
 
 
@@ -83,7 +81,7 @@ class Part:
         self._files = files
         self._missing = missing
         self._worker = str(op.client)
-        self._open: tuple[int, Any, ExitStack] | None = None
+        self._open: tuple[int, Reader, ExitStack] | None = None
 
     def run(self) -> int:
         """Read packets until the query is over; return how many events were read. Raises Failed: it went wrong."""
@@ -120,25 +118,25 @@ class Part:
     def _read(self, number: int, packet: tuple[int, int]) -> tuple[float, bytes]:
         file, found = self._files.files[number], self._test.no_histograms()
         begin, cpu = time.perf_counter(), time.thread_time()
-        it = self._opened(number)
-        events = self._test.read_packet(self._op, it, file, packet, found, worker=self._worker, node=file.place)
+        reader = self._opened(number)
+        events = self._test.read_packet(self._op, reader, file, packet, found, worker=self._worker, node=file.place)
         result = packed(found)
         seconds = time.perf_counter() - begin
         self._test.report("packet_events", events, "", worker=self._worker)
         self._test.report("packet_cpu", time.thread_time() - cpu, "s", worker=self._worker)
         return seconds, result
 
-    def _opened(self, number: int) -> Any:
+    def _opened(self, number: int) -> Reader:
         """Return a file, open since the last packet if that was of the same one."""
         if self._open is None or self._open[0] != number:
             self._close()
             stack = ExitStack()
             try:
-                it = self._test.open_file(self._op, self._files.files[number], stack)
+                reader = self._test.open_file(self._op, self._files.files[number], stack)
             except BaseException:
                 stack.close()
                 raise
-            self._open = number, it, stack
+            self._open = number, reader, stack
         return self._open[1]
 
     def _close(self) -> None:

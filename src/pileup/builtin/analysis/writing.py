@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import socket
 from collections.abc import Collection as Columns
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,9 +79,15 @@ def _writer(file: Any, model: Model, storage: str, clusters: int) -> Any:
     if storage == "ttree":
         types = {each.name: _tree_type(each) for each in model.collections}
         return file.mktree(TREE, types, initial_basket_capacity=clusters + 2)
-    # an ntuple takes the types of its first arrays
-    first = _arrays(model, storage, model.draw((0,), 0))
-    return file.mkrntuple(TREE, first)
+    # from types: with arrays of no events it would begin with a cluster of none, which ROOT does not read
+    return file.mkrntuple(TREE, dict(_columns(model)))
+
+
+def _columns(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield the columns of an ntuple and their types."""
+    for each in model.collections:
+        yield each.counter, "int32"
+        yield from ((f"{each.name}_{member.name}", "var * float32") for member in each.members)
 
 
 def _tree_type(collection: Any) -> str:

@@ -112,11 +112,12 @@ class HttpTarget(ConnectedTarget):
             "redirect_writes": self.redirect_writes == "anywhere",
             "expect": self.expect,
             "reconnect_pause": self.reconnect_pause,
-            "headers": [[name, value] for name, value in self._headers().items()],
+            "headers": [[name, value] for name, value in self.sent_headers().items()],
             **self.identity.to_native(),
         }
 
-    def _headers(self) -> dict[str, str]:
+    def sent_headers(self) -> dict[str, str]:
+        """Return the option `headers`, which may hold secrets."""
         return {name: value.get_secret_value() for name, value in self.headers.items()}
 
     def program_client(self) -> Callable[[int], ProgramClient] | None:
@@ -141,7 +142,7 @@ class HttpTarget(ConnectedTarget):
         return self._connections(self.patience)
 
     def _connections(self, patience: int) -> Connections:
-        return Connections(self.location, self.identity, self._headers(), patience / 1e9, reach=self.reach())
+        return Connections(self.location, self.identity, self.sent_headers(), patience / 1e9, reach=self.reach())
 
     def probe(self) -> str:
         """Ask for the headers of the url; any answer will do, be it an error."""

@@ -140,13 +140,13 @@ class XrootdTarget(ConnectedTarget, FileTarget):
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes a client of the kind chosen. Raises PluginError when it is not installed."""
         chosen = CLIENTS.get(self.client_)
-        return partial(chosen, self._official()) if chosen else None
+        return partial(chosen, self.official()) if chosen else None
 
     def preparing_client(self) -> Callable[[int], ProgramClient] | None:
         """Return the bindings where a proxy gives access, which the engine cannot use."""
-        return partial(XrootdBindings, self._official()) if self.credentials.proxy is not None else None
+        return partial(XrootdBindings, self.official()) if self.credentials.proxy is not None else None
 
-    def _official(self) -> ClientSettings:
+    def official(self) -> ClientSettings:
         """Return the settings for the official clients: with the proxy, which the engine's client does not take.
 
         Raises TargetError for a token that they would send in plain.
@@ -187,7 +187,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         return self._sessions(self.patience)
 
     def _sessions(self, patience: int) -> Sessions:
-        settings = self._settings() if self.credentials.proxy is None else self._official()
+        settings = self._settings() if self.credentials.proxy is None else self.official()
         return Sessions(settings, patience / 1e9)
 
     def probe(self) -> str:

@@ -3,10 +3,11 @@
 import pytest
 
 from pileup.builtin.analysis.query import AnalysisQuery
-from pileup.builtin.analysis.reading import lack_of, url_of
+from pileup.builtin.analysis.ways import way_of
 from pileup.builtin.http.webdav_target import WebDavTarget
+from pileup.builtin.posix.target import PosixTarget
 from pileup.builtin.xrootd.target import XrootdTarget
-from pileup.plugin import Context
+from pileup.plugin import Context, PluginError
 from pileup.plugin.credentials import Credentials
 from pileup.plugin.testing import run_once
 from tests.servers.nginx import nginx
@@ -46,13 +47,25 @@ def test_over_http(data, tmp_path):
         assert query(WebDavTarget(url), query="procopt") > 1e5
 
 
-def test_a_path_lies_before_what_uproot_reads():
+def test_a_path_lies_before_what_is_read():
     target = XrootdTarget("root://se.site.org//data")
     target.via = "127.0.0.1:2"
-    assert (url_of(target, "set", "a.root"), lack_of(target)) == ("root://127.0.0.1:2//data/set/a.root", "")
-    web = WebDavTarget("davs://se.site.org/data", Credentials(user="me"))
+    way = way_of(target, "set")
+    assert way.url_of("a.root") == "root://127.0.0.1:2//data/set/a.root"
+    assert way.name_of("a.root") == "root://se.site.org//data/set/a.root"
+    web = WebDavTarget("davs://se.site.org/data", Credentials(user="me", password="secret"))
     web.via = "127.0.0.1:2"
-    assert url_of(web, "", "a.root") == "https://se.site.org/data/a.root"
-    assert lack_of(web) == (
-        "uproot reads without the credentials of the target (user); uproot reads davs:// past the path of the target"
-    )
+    way = way_of(web, "")
+    assert way.url_of("a.root") == "https://127.0.0.1:2/data/a.root"
+    options = way.for_fsspec()
+    assert options["server_hostname"] == "se.site.org"
+    assert options["headers"] == {"Host": "se.site.org", "Authorization": "Basic bWU6c2VjcmV0"}
+    assert "secret" not in repr(way)
+
+
+def test_a_kind_that_no_library_reads_is_told():
+    class Other(PosixTarget):
+        kind = "other"
+
+    with pytest.raises(PluginError, match="the kind other is read by neither uproot nor ROOT; expected kind posix"):
+        way_of(Other("other://x"), "")

@@ -7,8 +7,14 @@ import uproot
 
 from pileup.builtin.analysis import models
 from pileup.builtin.analysis.data_set import DataSet
+from pileup.builtin.analysis.generate import AnalysisGenerate
 from pileup.builtin.analysis.models import EVENT, WIDE, Model
-from tests.unit.builtin.analysis.conftest import generate
+from pileup.builtin.posix.target import PosixTarget
+from pileup.plugin import Refused
+from pileup.plugin.testing import run_once
+from pileup.run.safety.boundary import Inside
+from pileup.run.safety.guarded_target import guarded
+from tests.unit.builtin.analysis.conftest import context, generate
 
 
 def test_a_file_has_the_columns_and_clusters_of_its_description(made):
@@ -59,6 +65,20 @@ def test_a_file_that_cannot_be_finished_is_removed(tmp_path, monkeypatch):
     (broken,) = generate(tmp_path, files=1)
     assert "ZeroDivisionError" in broken.error
     assert not list((tmp_path / "set").glob("*.root"))
+
+
+def test_nothing_is_made_outside_of_where_the_run_may_write(tmp_path):
+    (tmp_path / "link").symlink_to("/")
+    (tmp_path / "ours").mkdir()
+    target = PosixTarget(str(tmp_path))
+    limited = guarded(target, Inside(target.url, str(tmp_path / "ours"), local=True), made=None)
+    for folder in ("/other", "/other/deep", "/", "/link/tmp"):
+        with pytest.raises(Refused):
+            run_once(AnalysisGenerate, limited, context=context(tmp_path / "ours"), folder=folder, events=10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "ours"]
+    assert run_once(AnalysisGenerate, limited, context=context(tmp_path / "ours"), folder="/ours/a/b", events=10).passed
+    with pytest.raises(Refused, match="link"):
+        run_once(AnalysisGenerate, target, context=context(tmp_path / "ours"), folder="/link/tmp", events=10)
 
 
 def test_an_event_has_the_size_that_its_model_says():

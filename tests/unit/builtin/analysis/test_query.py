@@ -69,6 +69,19 @@ def test_queries_find_the_truth(made, options, operations, events):
     assert all(operation.bytes > 0 for operation in done.operations if operation.name == "packet")
 
 
+def test_it_reports_what_it_has_used(made):
+    done = query(made, query="proc")
+    numbers = {sample.metric: sample.value for sample in done.numbers}
+    assert set(numbers) == {
+        *("asked", "read", "reads", "vector_reads", "cpu", "wall", "cpu_efficiency", "events"),
+    }
+    moved = sum(operation.bytes for operation in done.operations)
+    calls = sum(operation.calls for operation in done.operations)
+    assert (numbers["read"], numbers["reads"]) == (moved, calls)
+    assert 0 < numbers["asked"] <= numbers["read"], "gaps are read, too"
+    assert numbers["cpu_efficiency"] == pytest.approx(100 * numbers["cpu"] / numbers["wall"])
+
+
 def test_procopt_asks_for_about_a_fifth_of_the_bytes(made):
     def asked(**options):
         return sum(each.bytes for each in query(made, **options).operations if each.name == "packet")
