@@ -83,7 +83,7 @@ class TapeRestTarget(HttpTarget, TapeTarget, StagingTarget):
     @cached_property
     def _api(self) -> Api:
         """Find the API. Raises TargetError where the url has none that may be used, and what a request raises."""
-        root = Connections(self._home(), self.identity, self._headers(), self.patience / 1e9, reach=self.reach())
+        root = Connections(self._home(), self.identity, self.sent_headers(), self.patience / 1e9, reach=self.reach())
         answer = root.send("GET", WELL_KNOWN)
         if answer.status == 404:
             return Api(self.connections, Endpoint(self.location.url, "", 1))
@@ -91,7 +91,7 @@ class TapeRestTarget(HttpTarget, TapeTarget, StagingTarget):
         found = endpoint_of(self.url, answer.body)
         where = self._allowed(locate(found.url))
         if where.authority == self.location.authority:
-            reached = Connections(where, self.identity, self._headers(), self.patience / 1e9, reach=self.reach())
+            reached = Connections(where, self.identity, self.sent_headers(), self.patience / 1e9, reach=self.reach())
         else:
             reached = root.beside(where)
         return Api(reached, found)
