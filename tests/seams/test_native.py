@@ -31,6 +31,8 @@ XROOT = {
 """Beside its crate and the folder of its target."""
 SERVED_BY_XROOTD = {"src/pileup/builtin/http/webdav_target.py", "src/pileup/builtin/rucio/launcher_files.py"}
 """Targets of another protocol whose private server is XRootD: no new protocol is named there."""
+READ_BY_LIBRARIES = {f"src/pileup/builtin/analysis/{name}.py" for name in ("rdataframe", "uproot_engine", "ways")}
+"""Engines that read ROOT files with clients of their own: the protocol is one of those libraries."""
 RENAME = {
     "crates/pileup-engine/src/verb.rs",
     "crates/pileup-posix/src/client.rs",
@@ -80,7 +82,7 @@ def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:
     own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/", "src/pileup/builtin/stager/")  # stagers are XRootD's
     # in prose the server is XRootD: what is spelled otherwise is a name in code
     found = naming(r"[xX]root|XROOT", "src", "crates", "Cargo.toml", "pyproject.toml", beside=own)
-    assert found == XROOT | SERVED_BY_XROOTD
+    assert found == XROOT | SERVED_BY_XROOTD | READ_BY_LIBRARIES
     assert f"{len(XROOT)} files" in row("protocol of the engine")
     for path in XROOT:
         assert path.rpartition("/")[2] in row("protocol of the engine")

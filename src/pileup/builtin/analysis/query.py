@@ -58,6 +58,7 @@ class AnalysisQuery(Test):
     | `decompression` | s | of a TTree in ROOT |
     | `cpu`, `wall` | s | CPU time: of ROOT's process, with uproot of the process of pileup, all its clients together |
     | `cpu_efficiency` | % | `cpu` by `wall` |
+    | `query_seconds` | s | the whole query, of all its workers where they run it together |
     | `start` | s | importing ROOT and compiling, before the first query |
 
     `together: true` has all clients of the load run one query: each asks for packets, wherever it is, and the sum of
@@ -92,13 +93,10 @@ class AnalysisQuery(Test):
         if self.engine != "rdataframe" and (self.cache is not None or self.python):
             raise ValueError(f"{self.engine} has no TTreeCache and no Python of its own; expected `engine: rdataframe`")
         load = self.context.load
-        if self.together and load is not None and load.kind != "once":
-            whole = load.clients and load.times and load.times % load.clients == 0
-            if not whole:
-                told = "`together` with a load of another kind, or of `times` that the clients cannot share"
-                raise ValueError(
-                    f"{told}; expected a multiple of the clients, e.g. {{clients: 4, times: 8}}: two queries"
-                )
+        shared = load is None or (not load.open and load.number is not None and not load.number % (load.most or 1))
+        if self.together and not shared:
+            told = "`together` with a load of another kind, or of `times` that the clients cannot share"
+            raise ValueError(f"{told}; expected a multiple of the clients, e.g. {{clients: 4, times: 8}}: two queries")
         if self.function:
             from pileup.builtin.analysis.functions import function_file, load_function  # noqa: PLC0415  as in packages
 

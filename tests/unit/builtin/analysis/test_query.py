@@ -73,7 +73,7 @@ def test_it_reports_what_it_has_used(made):
     done = query(made, query="proc")
     numbers = {sample.metric: sample.value for sample in done.numbers}
     assert set(numbers) == {
-        *("asked", "read", "reads", "vector_reads", "cpu", "wall", "cpu_efficiency", "events"),
+        *("asked", "read", "reads", "vector_reads", "cpu", "wall", "cpu_efficiency", "events", "query_seconds"),
     }
     moved = sum(operation.bytes for operation in done.operations)
     calls = sum(operation.calls for operation in done.operations)
