@@ -99,8 +99,10 @@ class ServerSettings(Part):
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
     port: int = Field(0, ge=0, le=65535, description="port to listen on; 0: a free one")
     backlog: int = Field(
-        4096, ge=1, le=2**31 - 1, description="connections that may wait to be accepted (listen(2)); the kernel's "
-        "somaxconn is a bound of it"
+        4096,
+        ge=1,
+        le=2**31 - 1,
+        description="connections that may wait to be accepted (listen(2)); the kernel's somaxconn is a bound of it",
     )
     threads: int = Field(16, ge=1, le=1_000_000, description="requests served at the same time")
     queue: int = Field(1000, ge=0, le=2**31, description="requests that may wait for that; beyond, the answer is 503")
@@ -160,7 +162,7 @@ class StorageSettings(GuardedSettings):
         ge=1,
         le=1_000_000,
         description="threads of the request pool, which takes requests without data (WLCG Tape REST API, `open` and "
-        "`close`); default: there is no pool",
+        "`close`); default: there is no pool, and the other settings of it have no effect",
     )
     pool_fast_threads: int | None = Field(
         None,
@@ -171,7 +173,8 @@ class StorageSettings(GuardedSettings):
     )
     pool_fast: TimeLaw = Field(Law(fixed=0), description="time for which a fast operation holds a thread of the pool")
     pool_slow: TimeLaw = Field(
-        Law(fixed=0), description="time for which a slow operation, which makes a file ready, holds a thread of the pool"
+        Law(fixed=0),
+        description="time for which a slow operation, which makes a file ready, holds a thread",
     )
     pool_switch: Duration = Field(
         0, description="time between the fast operation that takes a request and the slow ones of its files"
@@ -202,13 +205,6 @@ class StorageSettings(GuardedSettings):
             "switch": self.pool_switch,
             "folder_lock": self.pool_folder_lock,
         }
-
-    @model_validator(mode="after")
-    def _of_a_pool(self) -> Self:
-        given = sorted(name for name in self.model_fields_set if name.startswith("pool_") and name != "pool_threads")
-        if self.pool_threads is None and given:
-            raise ValueError(f"{given[0]} is given without pool_threads; expected both, or neither")
-        return self
 
 
 class BatchSettings(GuardedSettings):

@@ -131,7 +131,7 @@ class StagingTarget(Target):
         """Whether files can be opened and closed."""
         return False
 
-    def open(self, request: str, paths: Sequence[str]) -> None:
+    def open_files(self, request: str, paths: Sequence[str]) -> None:
         """Open files of a request that have come."""
         raise Failed(f"{self.kind} cannot open {len(paths)} of the files of {request}")
 

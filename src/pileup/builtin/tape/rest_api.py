@@ -89,7 +89,7 @@ class RestStaging(HttpTarget, StagingTarget):
         """Whether the system says that it knows `open` and `close`."""
         return self._api.endpoint.opens
 
-    def open(self, request: str, paths: Sequence[str]) -> None:
+    def open_files(self, request: str, paths: Sequence[str]) -> None:
         """Open files of a request."""
         self._ask("POST", f"open/{request}", {"paths": list(paths)})
 

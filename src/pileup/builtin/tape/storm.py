@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from typing import ClassVar
 
 from pileup.builtin.tape.files import TapeFiles
-from pileup.builtin.tape.requests import Wanted, requests_of, submit
+from pileup.builtin.tape.requests import RECALLS, Names, Wanted, requests_of, submit
 from pileup.plugin import Duration, NotThere, Op, VerdictException, option
 
 
@@ -24,6 +25,7 @@ class TapeStorm(TapeFiles):
     """
 
     name = "tape.storm"
+    names: ClassVar[Names] = RECALLS
 
     lifetime: Duration = option(
         0, ge=0, help="how long files should stay on disk, in whole seconds; 0 s: until they are released"
@@ -31,7 +33,7 @@ class TapeStorm(TapeFiles):
 
     def run(self, op: Op) -> None:
         """Make one request."""
-        wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}")
+        wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}", self.names)
         request = submit(op, self.target, self.ledger, wanted)
         requests_of(self.target).add(request)
 
