@@ -12,7 +12,7 @@ from tests.support import pileup, run_folder
 
 REQUESTS, CLIENTS, SWITCH = 60, 500, 1.0
 """Of the suite; s."""
-POINTS = ((70, 2.0, 4.0, 1), (20, 2.0, 4.0, 1), (70, 2.0, 2.0, 1), (70, 0.2, 4.0, 1), (70, 0.2, 4.0, 0))
+POINTS = ((70, 2.0, 4.0, 1), (20, 2.0, 4.0, 1), (70, 2.0, 2.0, 1), (70, 0.21, 4.0, 1), (70, 0.21, 4.0, 0))
 """Threads, slow operation in s, interval of polls in s, files of a folder (0: all), of each point."""
 
 
@@ -61,7 +61,8 @@ def test_figures_are_those_that_the_settings_give_and_overflows_those_of_the_ker
         due = [math.ceil(each / interval) for each in ready(threads, slow, together)]
         assert number == REQUESTS
         assert wait == pytest.approx(interval * sum(due) / REQUESTS, rel=0.05), (threads, slow, interval, together)
-        assert asked == sum(due)
+        # in one folder one is ready every 0.21 s, some of them near a poll
+        assert asked == (sum(due) if together else pytest.approx(sum(due), rel=0.05))
     logs = [log for log in (folder.path / "servers/se").glob("practice-storage*.csv") if "PREPARE" in log.read_text()]
     logs.sort(key=lambda log: log.stat().st_mtime)
     for (threads, slow, _, together), log in zip(POINTS, logs, strict=True):

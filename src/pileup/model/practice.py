@@ -190,20 +190,17 @@ class StorageSettings(GuardedSettings):
             "bandwidth": self.bandwidth,
             "capacity": self.capacity,
             "service": self.service.to_native(),
-            "pool": self._pool(),
+            "pool": None
+            if self.pool_threads is None
+            else {
+                "threads": self.pool_threads,
+                "fast_threads": self.pool_fast_threads,
+                "fast": self.pool_fast.to_native(),
+                "slow": self.pool_slow.to_native(),
+                "switch": self.pool_switch,
+                "folder_lock": self.pool_folder_lock,
+            },
             "faults": [fault.to_native() for fault in self.faults],
-        }
-
-    def _pool(self) -> dict[str, object] | None:
-        if self.pool_threads is None:
-            return None
-        return {
-            "threads": self.pool_threads,
-            "fast_threads": self.pool_fast_threads,
-            "fast": self.pool_fast.to_native(),
-            "slow": self.pool_slow.to_native(),
-            "switch": self.pool_switch,
-            "folder_lock": self.pool_folder_lock,
         }
 
 
