@@ -64,7 +64,7 @@ rust-test: lint-rust  ## unit and property tests of the engine
 	$(CARGO) test --quiet --workspace
 
 unit-test: build
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/property -m "not timed and not long"
+	HYPOTHESIS_PROFILE=check $(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/property -m "not timed and not long"
 
 fast-test: build
 	$(BIN)/python tools/tests.py fast -m "not timed and not long" $(BESIDE) --dist loadfile --durations=20

@@ -24,6 +24,7 @@ KINDS = {
     "disk": "disk",
     "streams": "storage_streams",
     "sessions": "storage_stat",
+    "s3": "s3_objects",
     "python": "python_calls",
     "batch": "batch",
     "workers": "workers",

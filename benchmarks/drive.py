@@ -5,6 +5,8 @@
 `load` as in docs/engine.md over the defaults below; `step` as in model/program.py, or `python`: a test of samples.py.
 Rows, histograms and frames are made as in any run; the record lies in a scratch folder. Witnesses on the cores that
 `watched` lists say which frames the machine left alone (witness.py), for operations that take up to `lasting` ns.
+`relay` names a relay in between, by its control socket, and its path: how late it was by itself while the load was
+measured is printed, too.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from pileup._core._native import Histogram, Press, Recorder
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPlace
 from pileup.model.loads.load import Load
-from pileup.model.program import Keys, Program, Step
+from pileup.model.program import Content, Keys, Program, Step
 from pileup.model.record import Phase
 from pileup.run.places.calibration import NullOutput
+from pileup.run.relays import control
 
 LOAD: dict[str, Any] = {
     **dict.fromkeys(("clients", "rate", "for", "think", "times", "phase", "errors_in_a_row", "operations")),
@@ -57,6 +60,8 @@ class Tally:
         self.windows: list[tuple[int, int, bytes, list[bytes]]] = []
         """Begin, end (ns since the epoch), scheduling delays and service times of each frame that counts."""
         self.undisturbed = 0
+        self.relay: dict[str, int] = {}
+        """How late a relay was by itself, ns; empty without one."""
         self._since = time.time_ns()
         self.marks: list[tuple[float, float, int]] = []
 
@@ -107,6 +112,11 @@ class Tally:
         }
 
 
+def lateness(relay: dict[str, Any]) -> dict[str, int]:
+    """Return how late a relay was since it was last asked."""
+    return dict(control.ask(Path(relay["control"]), relay["path"])["late"])
+
+
 def press_native(order: dict[str, Any], path: Path) -> tuple[Tally, int, int]:
     """Press a program; return its tally, and the memory before and with all clients."""
     recorder = Recorder(str(path), 0)
@@ -115,13 +125,18 @@ def press_native(order: dict[str, Any], path: Path) -> tuple[Tally, int, int]:
     plain = dict(order["step"])
     names = plain.pop("keys", {}).get("names", ())
     keys = Keys(names=tuple(names))
+    if "content" in plain:
+        plain["content"] = Content(**plain["content"])
     program = Program((replace(Step("step", "noop", keys), **plain),))
     tally = Tally()
     press.native(json.dumps(order["client"]), json.dumps(program.to_native()))
-    over = False
+    over, relay = False, order.get("relay")
     while not over:
         over = press.wait(order["every"])
+        begun = bool(tally.windows)
         tally.add(press.frame())
+        if relay and (over or (tally.windows and not begun)):
+            tally.relay = lateness(relay)
         most = max(most, resident())
     recorder.close()
     return tally, before, most
@@ -166,7 +181,7 @@ def main() -> None:
         "undisturbed": tally.undisturbed, "pid": os.getpid(), "service_mean": tally.service.mean,
         "service_p50": tally.service.quantile(0.5), "service_p99": tally.service.quantile(0.99),
         "quiet_service_p50": tally.quiet_service.quantile(0.5), "quiet_service_p99": tally.quiet_service.quantile(0.99),
-        "cpu": time.process_time() - cpu,
+        "cpu": time.process_time() - cpu, "relay": tally.relay,
     }  # fmt: skip
     print(json.dumps(found))
 

@@ -1,7 +1,7 @@
 """How often the example of places against storages finds what is hidden in it, and only that: real runs, seed by seed.
 
-    python benchmarks/matrix_seeds.py [--seeds 20] [--at-once 3] [--set 'repeats=6' ...] [--folder FOLDER] [--keep]
-    python benchmarks/matrix_seeds.py --look FOLDER [--keep]           look once more at runs that were kept
+    python benchmarks/matrix_seeds.py [--first 1] [--seeds 20] [--at-once 3] [--set 'repeats=6' ...] [--folder FOLDER]
+    python benchmarks/matrix_seeds.py --look FOLDER [--keep]     look once more at runs that were kept
 
 Each seed is a run of examples/matrix.yaml in which the storages draw other service times and stalls.
 Two cells must be flagged by name, taipei to fnal as slow and chicago to cern for rare slow answers, and no other in 19
@@ -115,7 +115,7 @@ def pressed(given: argparse.Namespace, made: Path) -> Iterator[Path]:
     if given.look:
         yield from sorted(given.look.iterdir(), key=lambda each: int(each.name))
         return
-    folders = [(given.folder or made) / str(seed) for seed in range(1, given.seeds + 1)]
+    folders = [(given.folder or made) / str(given.first + each) for each in range(given.seeds)]
     with ThreadPoolExecutor(given.at_once) as pool:
         for folder, _ in zip(folders, pool.map(lambda each: run(each, given.set), folders), strict=True):
             yield folder
@@ -133,6 +133,7 @@ def main() -> None:
     """Run all seeds and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="the first of them")
     parser.add_argument("--at-once", type=int, default=3, help="runs beside each other: they mostly wait")
     parser.add_argument("--set", action="append", default=[], help="further settings of the suite")
     parser.add_argument("--folder", type=Path, help="keep the runs there")

@@ -53,6 +53,17 @@ LOCUST = Peer(
     "mkdir -p benchmarks/peers/bin && ln -s ../locust/bin/locust benchmarks/peers/bin/locust",
 )
 SOCAT = Peer("socat", ("-V",), "apt-get install socat")
+VERSITYGW = Peer(
+    "versitygw",
+    ("--version",),
+    "GOBIN=$PWD/benchmarks/peers/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0",
+)
+MINIO_LOOP = Peer(
+    "loop_of_minio",
+    (),
+    "mkdir -p benchmarks/peers/minio && cd benchmarks/peers/minio && cp ../../loop_of_minio.go main.go && "
+    "go mod init loop && go get github.com/minio/minio-go/v7@v7.4.1 && go build -o ../bin/loop_of_minio .",
+)
 ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO, CURL, XROOTD, XRDCP, SOCAT)
 
 

@@ -95,12 +95,12 @@ def xrootd(folder: Path) -> Iterator[Storage]:
 @contextlib.contextmanager
 def nginx(folder: Path) -> Iterator[Storage]:
     """Serve the same files over http and https with nginx on the server's core while the block lasts."""
-    plain, secret = _free_port(), _free_port()
+    plain, secret = free_port(), free_port()
     text = NGINX_CONFIG.replace("FOLDER", str(folder)).replace("PLAIN", str(plain)).replace("SECRET", str(secret))
     (folder / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "") + text)
     command = [_there(NGINX), "-c", str(folder / "nginx.conf"), "-p", str(folder)]
     with running(SERVER_CORE, command, folder / "nginx.log"):
-        until(lambda: _answers(plain) and _answers(secret), 10, "nginx")
+        until(lambda: answers(plain) and answers(secret), 10, "nginx")
         yield Storage(
             {"http": f"http://127.0.0.1:{plain}/data", "https": f"https://127.0.0.1:{secret}/data"}, folder / "ca.pem"
         )
@@ -133,12 +133,13 @@ def _there(peer: Peer) -> str:
     return path
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False

@@ -2,6 +2,14 @@
 # The real programs that tests use. As root on Debian they are installed; otherwise tests that miss one are skipped and say so.
 set -eu
 wanted=""
+# A server of S3, where Go is there to build it.
+go=$(command -v go || true)
+[ -n "$go" ] || { [ -x /usr/local/go/bin/go ] && go=/usr/local/go/bin/go; } || true
+if [ -n "$go" ] && ! command -v versitygw >/dev/null 2>&1 && [ ! -x "$HOME/go/bin/versitygw" ]; then
+    echo "building versitygw for the tests (a minute) ..."
+    "$go" install github.com/versity/versitygw/cmd/versitygw@v1.8.0 2>/dev/null ||
+        echo "versitygw could not be built: its tests will be skipped"
+fi
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
 command -v apache2 >/dev/null 2>&1 || [ -x /usr/sbin/apache2 ] || wanted="$wanted apache2-bin"
 command -v curl >/dev/null 2>&1 || wanted="$wanted curl"
@@ -15,6 +23,7 @@ command -v busybox >/dev/null 2>&1 || wanted="$wanted busybox"
 command -v mariadbd >/dev/null 2>&1 || [ -x /usr/sbin/mariadbd ] || wanted="$wanted mariadb-server-core"
 command -v my_print_defaults >/dev/null 2>&1 || wanted="$wanted mariadb-client-core"
 command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$wanted postgresql"
+command -v valgrind >/dev/null 2>&1 || wanted="$wanted valgrind"
 command -v memcached >/dev/null 2>&1 || wanted="$wanted memcached"
 /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || wanted="$wanted python3-venv"
 { command -v xrootd >/dev/null 2>&1 && command -v xrdcp >/dev/null 2>&1; } || wanted="$wanted xrootd-server xrootd-client xrootd-server-plugins"

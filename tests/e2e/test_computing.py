@@ -171,7 +171,7 @@ def test_credentials_left_on_a_system_of_others_are_taken_back(tmp_path: Path) -
         assert len(batch.target.submit(jobs)) == 3
         cleaned = pileup("clean", str(folder), cwd=tmp_path)
         assert cleaned.returncode == 0, cleaned.stderr
-        assert "delegations that newcomers has left on target ceare revoked" in cleaned.stdout
+        assert "delegations that newcomers has left on target ce are revoked" in cleaned.stdout
         again = pileup("clean", str(folder), cwd=tmp_path)
         assert "nothing to clean up" in again.stdout
         for job in jobs:

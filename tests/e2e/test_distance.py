@@ -184,6 +184,7 @@ def test_the_relay_of_the_command_line_passes_on_and_says_what(tmp_path: Path) -
         storage.terminate()
         storage.communicate(timeout=10)
     assert re.search(r"\d+ connections?, .* there and .* back in \d+ messages", said), said
+    assert re.search(r"; answers late by \S+ \S+ \(median\)", said), said
     assert json.loads((tmp_path / "trace.json").read_text())[0]["messages"]
 
 

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "hold",
     "installation-check",
     "matrix",
+    "proof-bench",
     "purge",
     "samgrid-tuning",
     "stager-tuning",
@@ -42,7 +43,8 @@ ELSEWHERE = {
     "weak-scaling",
 } | STORAGE
 """Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream_*.py, test_find.py,
-test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_scaling.py, test_storage_check.py, test_tape.py,
+test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_query_together.py,
+test_scaling.py, test_storage_check.py, test_tape.py,
 …"""
 
 

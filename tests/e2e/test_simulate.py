@@ -38,6 +38,31 @@ def test_what_is_real_is_refused_by_name(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["validate", "plan", "run"])
+def test_what_is_simulated_alone_is_not_run_for_real(command: str, tmp_path: Path) -> None:
+    done = pileup(command, "suite:cache-strategies", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "no server of kind 'practice-tape' has 'cache', 'cache_size', 'warm'" in done.stderr
+    assert "hint: `pileup simulate`" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_a_suite_is_checked_for_a_simulation(command: str, tmp_path: Path) -> None:
+    assert pileup(command, "suite:cache-strategies", "--simulate", cwd=tmp_path).returncode == 0
+    done = pileup(command, "suite:first-run", "--simulate", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "[not-simulated]" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "simulate"])
+def test_a_target_that_is_nowhere_is_refused(command: str, tmp_path: Path) -> None:
+    (tmp_path / "tape.yaml").write_text(SMALL.replace(", launch: {nodes: 2, max_transfers: 1, drives: 2}", ""))
+    done = pileup(command, "tape.yaml", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "tape.yaml:3:17: target 'tape' has no url; expected `url`, or `launch`" in done.stderr
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("suite", ["samgrid-tuning", "cache-strategies"])
 def test_a_study_shows_all_that_it_says(suite: str, tmp_path: Path) -> None:

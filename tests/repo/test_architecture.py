@@ -17,9 +17,9 @@ def test_it_names_the_folders_and_crates_of_the_tree() -> None:
 def folders_inside() -> set[str]:
     """The folders that the second table names, each below its layer."""
     found = set()
-    for row in re.findall(r"^\| (`[a-z_]+/[a-z_/]+/`.*?) \|", PAGE, flags=re.MULTILINE):
+    for row in re.findall(r"^\| (`[a-z_]+/[a-z0-9_/]+/`.*?) \|", PAGE, flags=re.MULTILINE):
         layer, _, _ = row.strip("`").partition("/")
-        for name in re.findall(r"`([a-z_/]+)/`", row):
+        for name in re.findall(r"`([a-z0-9_/]+)/`", row):
             found.add(name if name.startswith(f"{layer}/") else f"{layer}/{name}")
     return found
 

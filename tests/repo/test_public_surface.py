@@ -13,6 +13,7 @@ BUILTIN = SOURCES / "builtin"
 EXCEPTIONS = {
     "practice/storage.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
     "practice/batch.py": ("pileup.model.practice", "the same"),
+    "practice/s3.py": ("pileup.model.practice", "the same"),
     "practice/issuer.py": ("pileup.model.practice", "the same"),
     "practice/tape.py": ("pileup.model.practice", "the same"),
     "credentials/server_certificates.py": ("pileup._core._native", "the engine makes certificates of launched servers"),
@@ -20,7 +21,7 @@ EXCEPTIONS = {
     "stager/settings.py": ("pileup.model.practice", "the settings of servers that the engine itself has"),
     "tape/settings.py": ("pileup.model.practice", "the same"),
     "tape/machine.py": ("pileup._core._native", "the practice tape library is one of the engine's own"),
-    "xrootd/session.py": ("pileup._core", "the engine speaks root:// for looks and clean-up, too"),
+    "credentials/control_sessions.py": ("pileup._core", "the engine speaks protocols for looks and clean-up, too"),
 }
 """Module -> what else it imports, and why nobody else's plug-in needs that."""
 

@@ -25,6 +25,7 @@ TARGETS = "targets: {near: {kind: redis, launch: {}}, far: {kind: redis, launch:
 PRESS = f"""pileup: 1
 title: Redis
 {TARGETS}
+delay: 1200 ms  # the log of the server has the second of a command: what it seems to begin early is of no other test
 tests:
   - {{name: closed, use: redis.set-get, target: near, load: {{clients: 4, for: 2 s, think: 3 ms}}}}
   - {{name: paced, use: redis.many, target: near, load: {{rate: 100, for: 1 s}}}}
@@ -145,7 +146,7 @@ def test_what_the_server_did_is_what_its_clients_asked_for(
         for command, operation in names.items():
             told = [row for row in server if row["operation"] == command and f"client={test}" in row["labels"]]
             assert len(told) == asked[test, operation] > 0, (test, command)
-            assert sum(row["case"] == test for row in told) > 0.8 * len(told), "by key, else by time"
+            assert {row["case"] for row in told} == {test}, "by key, else by time"
     joined = [row for row in server if row["parent"] and row["operation"] == "SET"]
     assert joined
 

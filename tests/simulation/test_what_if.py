@@ -32,7 +32,7 @@ def inside(base: Path, seed: int) -> list[bool]:
     """Return for each figure whether the truth at 2 transfers is in the interval predicted from 1 and 4."""
     base.mkdir()
     (base / "suite.yaml").write_text(STUDY.format(seed=seed))
-    simulation = SuiteSimulation(load(base / "suite.yaml"), base / "runs")
+    simulation = SuiteSimulation(load(base / "suite.yaml", servers=False), base / "runs")
     simulation.run()
     one, truth, four = histories(RunFolder.open(simulation.folder.path))
     assert truth.limit == 2

@@ -8,10 +8,11 @@ use std::task::{Context, Poll, Waker};
 use crate::checked::Checked;
 use crate::client::Factory;
 use crate::ending::{Ending, EndingKind};
-use crate::iteration::{Iteration, Prepared};
+use crate::iteration::{Hand, Iteration, Prepared};
 use crate::press::Press;
 use crate::program::Program;
 use crate::refusal::PressError;
+use crate::turnstile::Next;
 
 /// Stack of a client's thread, bytes: there may be a thousand of them.
 const STACK: usize = 256 << 10;
@@ -40,12 +41,19 @@ pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Re
 fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u32) {
     let shard = press.turnstile().shard();
     let mut served = Checked::new(factory.make(client));
-    let mut key = String::new();
     // what cannot be opened shows at its first operation, where it is counted
     let _ = block_on(served.open());
-    let progress = shard.progress(client);
-    while let Some(start) = press.next(client) {
-        block_on(Iteration::new(shard, prepared, start, &mut key, &progress).run(&mut served, false));
+    let mut hand = Hand::new(shard.progress(client));
+    loop {
+        let start = match press.try_next(client) {
+            Next::Start(start) => start,
+            Next::Over => break,
+            Next::Wait => match press.next(client) {
+                Some(start) => shard.picked(start),
+                None => break,
+            },
+        };
+        block_on(Iteration::new(shard, prepared, start, &mut hand).run(&mut served, false));
     }
     block_on(served.close());
 }

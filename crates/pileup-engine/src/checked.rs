@@ -1,7 +1,5 @@
 //! Checks that a client keeps its contract: the order of calls, and what it records.
 
-use pileup_pacer::clock;
-
 use crate::client::{Act, Call, Client, Failure};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,20 +30,12 @@ impl<C: Client> Checked<C> {
         self.client.open().await
     }
 
-    /// Do one operation, and look at what the client has noted.
+    /// Do one operation. What the client has noted is to be looked at by `noted_within`.
     pub async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         if self.life != Life::Open {
             return Err(Failure::failed("the client acts while it is not open (a bug in the code of its protocol)"));
         }
-        let before = clock::now();
-        let result = self.client.act(call, act).await;
-        if act.first_byte != 0 && !(before..=clock::now()).contains(&act.first_byte) {
-            act.first_byte = 0;
-            return Err(Failure::failed(
-                "the client noted a first byte outside of its operation (a bug in the code of its protocol)",
-            ));
-        }
-        result
+        self.client.act(call, act).await
     }
 
     /// Release everything; further calls do nothing.
@@ -57,10 +47,24 @@ impl<C: Client> Checked<C> {
     }
 }
 
+/// The result of an operation that lasted from `begun` to `ended`, ns since the epoch.
+///
+/// # Errors
+/// Its own, and when the client has noted a first byte outside of that time, which is not kept.
+pub fn noted_within(act: &mut Act, begun: i64, ended: i64, result: Result<(), Failure>) -> Result<(), Failure> {
+    if act.first_byte == 0 || (begun..=ended).contains(&act.first_byte) {
+        return result;
+    }
+    act.first_byte = 0;
+    Err(Failure::failed("the client noted a first byte outside of its operation (a bug in the code of its protocol)"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::future::Future;
+
+    use pileup_pacer::clock;
 
     use crate::program::{Program, Step};
 
@@ -93,8 +97,9 @@ mod tests {
     }
 
     async fn act(client: &mut Checked<Scripted>) -> (Result<(), Failure>, i64) {
-        let (step, mut act) = (step(), Act::default());
+        let (step, mut act, begun) = (step(), Act::default(), clock::now());
         let result = client.act(&Call::new(1, &step, 0, ""), &mut act).await;
+        let result = noted_within(&mut act, begun, clock::now(), result);
         (result, act.first_byte)
     }
 

@@ -238,6 +238,14 @@ impl Act {
         }
     }
 
+    /// The same of bytes whose time is known, ns since the epoch: clocks are not free.
+    pub fn moved_at(&mut self, total: u64, at: i64) {
+        self.bytes = total;
+        if let Some(progress) = &self.progress {
+            progress.note_at(total, at);
+        }
+    }
+
     /// The server gives no checksum.
     ///
     /// # Errors

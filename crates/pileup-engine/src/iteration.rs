@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pileup_pacer::clock;
-use pileup_record::{Cause, Outcome, Row};
+use pileup_record::{Cause, Outcome, REMEMBERED, Recorder, Row};
 
-use crate::checked::Checked;
+use crate::checked::{Checked, noted_within};
 use crate::client::{Act, Call, Client, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
+use crate::deadline::Deadline;
 use crate::program::{Program, Step};
 use crate::progress::Progress;
 use crate::puller::DEFAULT_CLIENTS;
@@ -50,12 +51,51 @@ impl Prepared {
     }
 }
 
+/// What a client keeps from one iteration to the next.
+pub struct Hand {
+    name: Name,
+    progress: Arc<Progress>,
+    deadline: Deadline,
+}
+
+impl Hand {
+    /// Of a client that has done nothing yet; `progress` is what it notes its bytes in.
+    #[must_use]
+    pub fn new(progress: Arc<Progress>) -> Self {
+        Self { name: Name::default(), progress, deadline: Deadline::default() }
+    }
+}
+
+/// The name of the object that a client acts on.
+#[derive(Default)]
+struct Name {
+    text: String,
+    /// Its number in the record.
+    number: u32,
+    /// Which step and which of its objects it is of; none: its number may not be used again.
+    of: Option<(usize, u64)>,
+}
+
+impl Name {
+    /// Make it that of an object of step `place`.
+    fn set(&mut self, place: usize, step: &Step, object: u64, recorder: &Recorder) {
+        if self.of == Some((place, object)) {
+            return;
+        }
+        step.keys.write_name(object, &mut self.text);
+        self.number = recorder.string(&self.text);
+        // texts with larger numbers are known only to rows right behind them
+        self.of = (self.number as usize <= REMEMBERED).then_some((place, object));
+    }
+}
+
 /// The operation under way.
 struct Open {
     id: u64,
     name: u32,
-    key: u32,
     begun: i64,
+    /// When its client was ready with it; 0: it is not.
+    ended: i64,
 }
 
 /// One iteration under way.
@@ -68,23 +108,16 @@ pub struct Iteration<'a> {
     bytes: u64,
     calls: u32,
     repeats: u32,
-    key: &'a mut String,
-    progress: &'a Arc<Progress>,
+    hand: &'a mut Hand,
     /// Adler-32 of the object of this number, as it went over the wire.
     sum: Option<(u64, u32)>,
 }
 
 impl<'a> Iteration<'a> {
-    /// Begin now; `key` is a buffer for names of objects, `progress` that of the client.
-    pub fn new(
-        shard: &'a Arc<Shard>,
-        prepared: &'a Prepared,
-        start: Start,
-        key: &'a mut String,
-        progress: &'a Arc<Progress>,
-    ) -> Self {
-        let (start, act) = (shard.picked(start), Act::default());
-        Self { shard, prepared, start, act, open: None, bytes: 0, calls: 0, repeats: 0, key, progress, sum: None }
+    /// Of a start that its client has in hand.
+    pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, hand: &'a mut Hand) -> Self {
+        let act = Act { progress: Some(Arc::clone(&hand.progress)), ..Act::default() };
+        Self { shard, prepared, start, act, open: None, bytes: 0, calls: 0, repeats: 0, hand, sum: None }
     }
 
     /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation ends at its timeout: it is ambiguous if a
@@ -92,10 +125,10 @@ impl<'a> Iteration<'a> {
     pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) {
         let prepared = self.prepared;
         for round in 0..prepared.program.repeat {
-            for (step, note) in prepared.program.steps.iter().zip(&prepared.notes) {
+            for (place, step) in prepared.program.steps.iter().enumerate() {
                 for turn in 0..step.repeat {
                     let number = self.object(step, round * step.repeat + turn);
-                    if let Err(failure) = self.operation(client, step, *note, number, cut).await {
+                    if let Err(failure) = self.operation(client, place, number, cut).await {
                         self.finish(failure);
                         return;
                     }
@@ -109,21 +142,32 @@ impl<'a> Iteration<'a> {
     async fn operation<C: Client>(
         &mut self,
         client: &mut Checked<C>,
-        step: &Step,
-        (name, sums): (u32, bool),
+        place: usize,
         number: u64,
         cut: bool,
     ) -> Result<(), Option<Failure>> {
-        step.keys.write_name(number, self.key);
-        let id = self.begin(name);
+        let (step, (name, sums)) = (&self.prepared.program.steps[place], self.prepared.notes[place]);
+        self.hand.name.set(place, step, number, self.shard.recorder());
+        let (id, begun) = self.begin(name);
         let sum = self.sum.filter(|(of, _)| *of == number).map(|(_, sum)| sum);
-        let call = Call { sums, sum, ..Call::new(id, step, number, self.key.as_str()) };
-        let result = if cut {
-            let done = tokio::time::timeout(self.prepared.timeout(), client.act(&call, &mut self.act)).await;
-            done.unwrap_or_else(|_| Err(self.no_answer()))
+        let call = Call { sums, sum, ..Call::new(id, step, number, self.hand.name.text.as_str()) };
+        let done = if cut {
+            let until = begun.saturating_add_unsigned(self.prepared.timeout);
+            self.hand.deadline.within(until, client.act(&call, &mut self.act)).await
         } else {
-            client.act(&call, &mut self.act).await.and_then(|()| self.in_time())
+            Some(client.act(&call, &mut self.act).await)
         };
+        let ended = clock::now();
+        let result = match done {
+            None => Err(self.no_answer()),
+            Some(result) if cut => noted_within(&mut self.act, begun, ended, result),
+            Some(result) => {
+                noted_within(&mut self.act, begun, ended, result).and_then(|()| self.in_time(ended - begun))
+            }
+        };
+        if let Some(open) = &mut self.open {
+            open.ended = ended;
+        }
         if sums {
             self.sum = self.act.sum.map(|sum| (number, sum));
         }
@@ -136,15 +180,17 @@ impl<'a> Iteration<'a> {
         self.prepared.program.object(step, seed, start.number, start.client, turn, clients)
     }
 
-    fn begin(&mut self, name: u32) -> u64 {
-        let key = self.shard.recorder().string(self.key);
+    /// Begin an operation; returns its id, and when that was.
+    fn begin(&mut self, name: u32) -> (u64, i64) {
         let single = self.prepared.single;
         let id = if single { self.start.id } else { self.shard.next_id() };
         let begun = if single { self.start.start } else { clock::now() };
-        self.progress.begin(name);
-        self.act = Act { progress: Some(Arc::clone(self.progress)), ..Act::default() };
-        self.open = Some(Open { id, name, key, begun });
-        id
+        self.hand.progress.begin(name);
+        if self.open.is_some() {
+            self.act = Act { progress: self.act.progress.take(), ..Act::default() };
+        }
+        self.open = Some(Open { id, name, begun, ended: 0 });
+        (id, begun)
     }
 
     /// Record the operation under way; an error says that the iteration ends with it, without a failure when it was given up.
@@ -165,15 +211,15 @@ impl<'a> Iteration<'a> {
             Ok(()) => (Outcome::Passed, 0, Cause::None),
             Err(failure) => (outcome(failure.kind), self.shard.recorder().string(&failure.message), failure.cause),
         };
-        if let Some(open) = self.open.take() {
+        if let Some(open) = &self.open {
             let row = Row {
                 id: open.id,
                 intended: open.begun,
                 start: open.begun + own,
                 first_byte: self.act.first_byte,
-                end: clock::now(),
+                end: open.ended,
                 bytes: self.act.bytes,
-                key: open.key,
+                key: self.hand.name.number,
                 error,
                 operation: open.name,
                 calls: self.act.calls,
@@ -191,6 +237,9 @@ impl<'a> Iteration<'a> {
     /// Record the times in which this operation was held back here, as separate operations; return their total, ns.
     /// A passed operation begins that much later: its service time is that of the system, its response time includes the wait.
     fn record_own_waits(&mut self) -> i64 {
+        if self.act.own_waits.is_empty() {
+            return 0;
+        }
         let mut all = 0;
         for wait in std::mem::take(&mut self.act.own_waits) {
             let operation = self.shard.recorder().name(wait.what);
@@ -202,16 +251,17 @@ impl<'a> Iteration<'a> {
     }
 
     fn finish(&mut self, failure: Option<Failure>) {
-        let (end, bytes, calls, repeats) = (clock::now(), self.bytes, self.calls, self.repeats);
-        let mut ended = Ended { end, bytes, calls, repeats, ..Ended::default() };
+        let single = self.open.as_ref().filter(|_| self.prepared.single);
+        let end = single.map_or_else(clock::now, |open| open.ended);
+        let mut ended = Ended { end, bytes: self.bytes, calls: self.calls, repeats: self.repeats, ..Ended::default() };
         if let Some(failure) = failure {
             ended.outcome = outcome(failure.kind);
             ended.unreachable = failure.unreachable;
             ended.cause = failure.cause;
             ended.error = failure.message;
         }
-        if let Some(open) = self.open.as_ref().filter(|_| self.prepared.single) {
-            (ended.operation, ended.key, ended.first_byte) = (open.name, open.key, self.act.first_byte);
+        if let Some(open) = single {
+            (ended.operation, ended.key, ended.first_byte) = (open.name, self.hand.name.number, self.act.first_byte);
         }
         self.shard.finish(&self.start, &ended);
     }
@@ -235,8 +285,7 @@ impl<'a> Iteration<'a> {
         }
     }
 
-    fn in_time(&self) -> Result<(), Failure> {
-        let took = self.open.as_ref().map_or(0, |open| clock::now() - open.begun);
+    fn in_time(&self, took: i64) -> Result<(), Failure> {
         if took.unsigned_abs() <= self.prepared.timeout {
             return Ok(());
         }

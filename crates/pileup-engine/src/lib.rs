@@ -9,6 +9,7 @@ mod checked;
 pub mod client;
 pub mod content;
 pub mod control;
+mod deadline;
 mod early;
 pub mod ending;
 mod gate;

@@ -1,7 +1,5 @@
 //! A test as data: the steps of one iteration, as `model/program.py` writes them. Neutral of any protocol.
 
-use std::fmt::Write;
-
 use pileup_schedule::bits;
 use serde::Deserialize;
 
@@ -64,19 +62,42 @@ impl Keys {
     /// Write the name of object `number` into `name`.
     pub fn write_name(&self, number: u64, name: &mut String) {
         name.clear();
-        let known = usize::try_from(number).ok().and_then(|number| self.names.get(number));
-        let width = self.width;
-        // writing into a String cannot fail
-        let _ = match (known, self.folders) {
-            (Some(known), _) => write!(name, "{known}{}", self.suffix),
-            (None, 0) => write!(name, "{}{number:0width$}{}", self.prefix, self.suffix),
-            (None, folders) => {
+        match usize::try_from(number).ok().and_then(|number| self.names.get(number)) {
+            Some(known) => name.push_str(known),
+            None if self.folders == 0 => {
+                name.push_str(&self.prefix);
+                write_number(name, number, self.width);
+            }
+            None => {
                 let base = self.prefix.rfind('/').map_or(0, |slash| slash + 1);
                 let (above, begin) = self.prefix.split_at(base);
-                write!(name, "{above}d{:06}/{begin}{number:0width$}{}", number % folders, self.suffix)
+                name.push_str(above);
+                name.push('d');
+                write_number(name, number % self.folders, 6);
+                name.push('/');
+                name.push_str(begin);
+                write_number(name, number, self.width);
             }
-        };
+        }
+        name.push_str(&self.suffix);
     }
+}
+
+/// Write a number with at least so many digits: names are written for every operation, and formatting costs ten times as much.
+fn write_number(into: &mut String, mut number: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    let short = width.saturating_sub(digits.len() - at);
+    into.extend(std::iter::repeat_n('0', short));
+    into.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// Known content: a function of (seed, object number, offset). See docs/engine.md.
@@ -390,6 +411,11 @@ mod tests {
         let mut keys = Keys { prefix: "d/f".into(), count: 10, width: 6, ..Keys::default() };
         keys.write_name(7, &mut name);
         assert_eq!((name.as_str(), keys.count()), ("d/f000007", 10));
+        for (number, width) in [(0, 0), (0, 3), (9, 1), (10, 1), (u64::MAX, 3), (123, 30)] {
+            let mut text = String::from("+");
+            write_number(&mut text, number, width);
+            assert_eq!(text, format!("+{number:0width$}"));
+        }
         keys.suffix = ".x".into();
         keys.folders = 4;
         keys.write_name(7, &mut name);

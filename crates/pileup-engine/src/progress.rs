@@ -52,9 +52,17 @@ impl Progress {
 
     /// The operation has moved so many bytes in all. A smaller number than before, as when a request is made again, only begins to count again.
     pub fn note(&self, total: u64) {
-        let more = total.saturating_sub(self.noted.swap(total, Relaxed));
+        if self.noted.load(Relaxed) != total {
+            self.note_at(total, clock::now());
+        }
+    }
+
+    /// The same of bytes whose time is known, ns since the epoch.
+    pub fn note_at(&self, total: u64, at: i64) {
+        let more = total.saturating_sub(self.noted.load(Relaxed));
+        self.noted.store(total, Relaxed); // its client alone writes it
         if more > 0 {
-            let counter = if within(&self.spans, clock::now()) { &self.measured } else { &self.beside };
+            let counter = if within(&self.spans, at) { &self.measured } else { &self.beside };
             counter.fetch_add(more, Relaxed);
         }
     }
@@ -73,7 +81,8 @@ impl Progress {
 
     /// What has come since the last call.
     pub fn take(&self) -> Come {
-        Come { measured: self.measured.swap(0, Relaxed), beside: self.beside.swap(0, Relaxed) }
+        let take = |counter: &AtomicU64| if counter.load(Relaxed) > 0 { counter.swap(0, Relaxed) } else { 0 };
+        Come { measured: take(&self.measured), beside: take(&self.beside) }
     }
 }
 

@@ -244,6 +244,30 @@ impl Shard {
         (mine.map(|start| self.in_hand(&mut state, start, now)), pull)
     }
 
+    /// Ask for what may begin now up to the start of the client that asks, which it gets in hand: those before go to `give`.
+    ///
+    /// # Errors
+    /// What there is instead of a start for it.
+    pub fn pull_for(&self, asks: u32, mut give: impl FnMut(Start)) -> Result<Start, Pull> {
+        let mut state = self.state();
+        let mut now = clock::now();
+        loop {
+            match state.puller.next(now) {
+                Step::Start(begin) => {
+                    let start = self.begin(&mut state, &begin, now);
+                    if start.client == asks {
+                        return Ok(self.in_hand(&mut state, start, now));
+                    }
+                    give(start);
+                    now = clock::now(); // serving the others took its time
+                }
+                Step::Wait(until) => return Err(Pull::Wait(until)),
+                Step::Idle => return Err(Pull::Idle),
+                Step::Done => return Err(Pull::Done),
+            }
+        }
+    }
+
     fn begin(&self, state: &mut State, begin: &Begin, now: i64) -> Start {
         let start = Start {
             id: state.local.next_id(),
@@ -316,27 +340,18 @@ impl Shard {
         *count_of(state, place) += come.measured + come.beside;
     }
 
-    /// Count what an operation that has ended has moved: what is not counted yet came at its end.
-    fn count_rest(&self, state: &mut State, place: usize, operation: u32, bytes: u64, end: i64) {
-        let progress = state.progress.get(place).cloned().flatten();
-        if let Some(progress) = &progress {
-            let come = progress.take();
-            self.count(state, place, operation, come, end);
-        }
-        let noted = progress.map_or(0, |progress| progress.noted());
-        let rest = bytes.saturating_sub(noted);
-        let come = if self.phase_at(end) == self.measured_phase() {
-            Come { measured: rest, beside: 0 }
-        } else {
-            Come { measured: 0, beside: rest }
-        };
+    /// Count what an operation that has ended has noted of what it moved; returns the rest of its bytes, which came at its end.
+    fn count_noted(&self, state: &mut State, place: usize, operation: u32, bytes: u64, end: i64) -> u64 {
+        let Some(Some(progress)) = state.progress.get(place) else { return bytes };
+        let (come, noted) = (progress.take(), progress.noted());
         self.count(state, place, operation, come, end);
+        bytes.saturating_sub(noted)
     }
 
-    fn beside(&self, row: &Row, repeated: u32) -> Beside {
+    fn beside(&self, row: &Row, repeated: u32, moved: u64) -> Beside {
         let took = row.end.saturating_sub(row.start);
         let timed_out = row.outcome != Outcome::Passed && took >= i64::try_from(self.load.timeout).unwrap_or(i64::MAX);
-        Beside { ended: self.phase_at(row.end), timed_out, repeated }
+        Beside { ended: self.phase_at(row.end), timed_out, repeated, moved }
     }
 
     /// The client has its start in hand: it begins now. What passed since it was given out (waking a thread, opening a connection) is
@@ -397,7 +412,7 @@ impl Shard {
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id: state.local.next_id(), parent: start.id, case, client, target, place, phase, ..row };
-        state.tally.add_with(&row, &self.beside(&row, 0));
+        state.tally.add_with(&row, &self.beside(&row, 0, 0));
         state.local.push(row);
     }
 
@@ -423,14 +438,13 @@ impl Shard {
             ..self.blank(start)
         };
         let place = self.place_of(start.client);
-        if self.single.load(Ordering::Relaxed) == 0 {
+        let rest = if self.single.load(Ordering::Relaxed) == 0 {
             // its operations are counted; what the test says beyond them came at the end
-            let rest = ended.bytes.saturating_sub(*count_of(state, place));
-            state.tally.moved(row.operation, true, self.phase_at(row.end), rest);
+            ended.bytes.saturating_sub(*count_of(state, place))
         } else {
-            self.count_rest(state, place, row.operation, ended.bytes, row.end);
-        }
-        state.tally.add_with(&row, &self.beside(&row, ended.repeats));
+            self.count_noted(state, place, row.operation, ended.bytes, row.end)
+        };
+        state.tally.add_with(&row, &self.beside(&row, ended.repeats, rest));
         state.local.push(row);
     }
 
@@ -450,8 +464,14 @@ impl Shard {
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id, parent: start.id, case, client, target, place, phase, ..row };
-        self.count_rest(&mut state, self.place_of(start.client), row.operation, row.bytes, row.end);
-        state.tally.add_with(&row, &self.beside(&row, repeats));
+        let place = self.place_of(start.client);
+        let rest = self.count_noted(&mut state, place, row.operation, row.bytes, row.end);
+        let inside = self.single.load(Ordering::Relaxed) == 0;
+        let beside = self.beside(&row, repeats, if inside { rest } else { 0 });
+        let iteration = if inside { state.iteration } else { row.operation };
+        state.tally.moved(iteration, true, beside.ended, rest);
+        *count_of(&mut state, place) += rest;
+        state.tally.add_with(&row, &beside);
         state.local.push(row);
         true
     }

@@ -18,7 +18,7 @@ use crate::client::Factory;
 use crate::early::early_clients;
 use crate::ending::{Ending, EndingKind};
 use crate::gate::Gate;
-use crate::iteration::{Iteration, Prepared};
+use crate::iteration::{Hand, Iteration, Prepared};
 use crate::press::{Press, pacing};
 use crate::program::Program;
 use crate::refusal::PressError;
@@ -206,21 +206,15 @@ impl<F: Factory> Worker<F> {
         }
     }
 
-    /// The same for a client that has just ended: its own start comes back at once.
+    /// The same for a client that has just ended: its own start comes back at once, in its hand.
     fn hand_out_but(self: &Rc<Self>, client: u32) -> Option<Start> {
-        loop {
-            match self.shard.pull() {
-                Pull::Start(start) if start.client == client => return Some(start),
-                Pull::Start(start) => {
-                    self.give(start);
-                    continue;
-                }
-                Pull::Wait(until) => self.wake_worker(until),
-                Pull::Done => self.wake_worker(0),
-                Pull::Idle => {}
-            }
-            return None;
+        match self.shard.pull_for(client, |start| self.give(start)) {
+            Ok(start) => return Some(start),
+            Err(Pull::Wait(until)) => self.wake_worker(until),
+            Err(Pull::Done) => self.wake_worker(0),
+            Err(_) => {}
         }
+        None
     }
 
     fn give(self: &Rc<Self>, start: Start) {
@@ -282,20 +276,21 @@ impl<F: Factory> Worker<F> {
                 client
             }
         };
-        let (mut start, mut key, mut turns) = (first, String::new(), 0);
-        let progress = self.shard.progress(start.client);
+        let (mut start, mut turns) = (self.shard.picked(first), 0);
+        let mut hand = Hand::new(self.shard.progress(start.client));
         loop {
-            Iteration::new(&self.shard, &self.prepared, start, &mut key, &progress).run(&mut client, true).await;
+            Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
             turns += 1;
             if turns % TURNS == 0 {
                 tokio::task::yield_now().await;
             }
-            let next = match self.hand_out_but(start.client) {
-                Some(start) => Some(start),
-                None => self.wait(start.client).await,
+            start = match self.hand_out_but(start.client) {
+                Some(start) => start,
+                None => match self.wait(start.client).await {
+                    Some(start) => self.shard.picked(start),
+                    None => break,
+                },
             };
-            let Some(next) = next else { break };
-            start = next;
         }
         client.close().await;
     }

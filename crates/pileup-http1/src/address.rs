@@ -82,13 +82,13 @@ impl Address {
     /// Path of an object without the query, as another one is named in a header.
     #[must_use]
     pub fn named(&self, key: &str) -> String {
-        self.join(key, is_plain_in_path)
+        self.join(key, &PLAIN_IN_PATH)
     }
 
     /// Path and query of an object: every byte that means something in a URL is encoded. A `folder` ends with a slash.
     #[must_use]
     pub fn object(&self, key: &str, folder: bool) -> String {
-        let mut path = self.join(key, is_plain_in_path);
+        let mut path = self.join(key, &PLAIN_IN_PATH);
         if folder && !path.ends_with('/') {
             path.push('/');
         }
@@ -103,13 +103,13 @@ impl Address {
         }
         if key.starts_with('?') {
             let mut path = self.path.clone();
-            encode(&mut path, key, is_legal_in_url);
+            encode(&mut path, key, &LEGAL_IN_URL);
             return self.with_query(path);
         }
-        self.with_query(self.join(key, is_legal_in_url))
+        self.with_query(self.join(key, &LEGAL_IN_URL))
     }
 
-    fn join(&self, key: &str, plain: fn(u8) -> bool) -> String {
+    fn join(&self, key: &str, plain: &[bool; 256]) -> String {
         let mut path = String::with_capacity(self.base.len() + key.len() + 2);
         path.push_str(&self.base);
         path.push('/');
@@ -131,19 +131,34 @@ fn default_port(tls: bool) -> u16 {
 }
 
 /// Characters that need no escape in a segment of a path (RFC 3986: pchar), and the slash.
-fn is_plain_in_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte)
-}
-
+static PLAIN_IN_PATH: [bool; 256] = table(b"-._~/!$&'()*+,;=:@");
 /// What may be in path and query of a URL, escapes included.
-fn is_legal_in_url(byte: u8) -> bool {
-    is_plain_in_path(byte) || byte == b'?' || byte == b'%'
+static LEGAL_IN_URL: [bool; 256] = table(b"-._~/!$&'()*+,;=:@?%");
+
+/// Letters, digits and these.
+const fn table(marks: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
 }
 
-fn encode(into: &mut String, text: &str, plain: fn(u8) -> bool) {
+fn encode(into: &mut String, text: &str, plain: &[bool; 256]) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    if text.bytes().all(|byte| plain[usize::from(byte)]) {
+        into.push_str(text);
+        return;
+    }
     for byte in text.bytes() {
-        if plain(byte) {
+        if plain[usize::from(byte)] {
             into.push(char::from(byte));
         } else {
             into.push('%');

@@ -1,7 +1,7 @@
 //! An answer: its head, and its body as it comes.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use http::header::CONTENT_RANGE;
 use http::{HeaderMap, StatusCode};
@@ -31,11 +31,16 @@ pub struct Answer {
     pub(crate) path: Option<String>,
     /// Bytes of its body so far.
     got: u64,
+    /// When its head came, ns since the epoch.
+    came: i64,
 }
 
+/// The headers of answers with none that are looked at.
+static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+
 impl Answer {
-    pub(crate) fn new(server: Known, link: Link, head: Head, token: Option<Arc<str>>) -> Self {
-        Self { server, link, head, token, path: None, got: 0 }
+    pub(crate) fn new(server: Known, link: Link, head: Head, token: Option<Arc<str>>, came: i64) -> Self {
+        Self { server, link, head, token, path: None, got: 0, came }
     }
 
     /// The failure of its status, when that does not pass: of a no to a token (401, 403) with the cause, where that was over.
@@ -61,7 +66,7 @@ impl Answer {
     /// Content-Range, Content-Type, Digest, Location, and what the request keeps beside them.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.head.headers
+        self.head.headers.as_deref().unwrap_or_else(|| &NONE)
     }
 
     /// Path that was asked for, where redirects have led to another than at first.
@@ -72,7 +77,12 @@ impl Answer {
 
     /// Which bytes of the object it says it has.
     pub(crate) fn span(&self) -> Option<Span> {
-        self.head.headers.get(CONTENT_RANGE).and_then(|value| Span::parse(value.as_bytes()))
+        self.headers().get(CONTENT_RANGE).and_then(|value| Span::parse(value.as_bytes()))
+    }
+
+    /// When the next piece of its body came, where it came with the head, ns since the epoch; none: it is still to be read.
+    pub(crate) fn came(&self) -> Option<i64> {
+        (self.got == 0 && self.link.has_more()).then_some(self.came)
     }
 
     /// The next piece of its body; none at the end.

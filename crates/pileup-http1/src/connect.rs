@@ -48,6 +48,11 @@ impl Link {
         self.wire.has_surplus()
     }
 
+    /// Whether some of the body is there already.
+    pub(crate) fn has_more(&self) -> bool {
+        self.wire.has_more()
+    }
+
     /// End it in order.
     pub(crate) async fn end(mut self) {
         poll_fn(|context| {

@@ -1,5 +1,7 @@
 //! The head of an answer: what matters of it, read once. Its length and its headers are bounded.
 
+use std::mem::MaybeUninit;
+
 use http::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderName, LOCATION};
 use http::{HeaderMap, HeaderValue};
 
@@ -13,6 +15,7 @@ const HEADERS: usize = 100;
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 
 /// A head as far as it matters.
+#[derive(Clone)]
 pub(crate) struct Parsed {
     pub(crate) status: u16,
     pub(crate) stated: Option<u64>,
@@ -22,16 +25,48 @@ pub(crate) struct Parsed {
     /// Whether the connection can be kept, and whether the server announces that it closes it.
     pub(crate) keep: bool,
     pub(crate) closes: bool,
-    pub(crate) headers: HeaderMap,
+    /// The headers that are looked at later; most answers have none of them.
+    pub(crate) headers: Option<Box<HeaderMap>>,
     /// Names of further headers that are wanted.
     keeps: &'static [HeaderName],
 }
 
+/// Longest head that is remembered.
+const REMEMBERED: usize = 1024;
+
+/// The head before: many servers answer one request after another with the same bytes, which mean the same.
+#[derive(Default)]
+pub(crate) struct Before {
+    text: Vec<u8>,
+    head: Option<Parsed>,
+}
+
+impl Before {
+    /// Read a head as `parse` does.
+    pub(crate) fn parse(
+        &mut self,
+        input: &[u8],
+        keeps: &'static [HeaderName],
+    ) -> Result<Option<(usize, Parsed)>, Broken> {
+        if let Some(head) = self.head.as_ref().filter(|head| input.starts_with(&self.text) && head.keeps == keeps) {
+            return Ok(Some((self.text.len(), head.clone())));
+        }
+        let found = parse(input, keeps)?;
+        if let Some((length, head)) = found.as_ref().filter(|(length, _)| *length <= REMEMBERED) {
+            self.text.clear();
+            self.text.extend_from_slice(&input[..*length]);
+            self.head = Some(head.clone());
+        }
+        Ok(found)
+    }
+}
+
 /// Read a head: its length and what is in it; none while it is not whole. `keeps`: further headers that are wanted.
 pub(crate) fn parse(input: &[u8], keeps: &'static [HeaderName]) -> Result<Option<(usize, Parsed)>, Broken> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let length = match response.parse(input) {
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let parser = httparse::ParserConfig::default();
+    let length = match parser.parse_response_with_uninit_headers(&mut response, input, &mut headers) {
         Ok(httparse::Status::Complete(length)) if length <= HEAD => length,
         Ok(httparse::Status::Complete(_)) | Err(httparse::Error::TooManyHeaders) => return Err(Broken::TooLarge),
         Ok(httparse::Status::Partial) => return Ok(None),
@@ -39,16 +74,8 @@ pub(crate) fn parse(input: &[u8], keeps: &'static [HeaderName]) -> Result<Option
     };
     let newer = response.version == Some(1);
     let status = response.code.ok_or(Broken::NotHttp)?;
-    let mut head = Parsed {
-        status,
-        stated: None,
-        coded: false,
-        chunked: false,
-        keep: newer,
-        closes: false,
-        headers: HeaderMap::new(),
-        keeps,
-    };
+    let mut head =
+        Parsed { status, stated: None, coded: false, chunked: false, keep: newer, closes: false, headers: None, keeps };
     for header in response.headers.iter() {
         head.note(header.name.as_bytes(), header.value)?;
     }
@@ -89,7 +116,7 @@ impl Parsed {
 
     fn keep_header(&mut self, name: HeaderName, value: &[u8]) {
         if let Ok(value) = HeaderValue::from_bytes(value) {
-            self.headers.append(name, value);
+            self.headers.get_or_insert_default().append(name, value);
         }
     }
 
@@ -103,14 +130,61 @@ impl Parsed {
     /// Several equal ones count as one (RFC 9110, 8.6); several that differ hide an answer within another.
     fn length(&mut self, value: &[u8]) -> Result<(), Broken> {
         for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
-            let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
-            let text = std::str::from_utf8(word).ok().filter(|_| digits);
-            let stated: u64 = text.and_then(|text| text.parse().ok()).ok_or(Broken::NotHttp)?;
+            let stated = decimal(word).ok_or(Broken::NotHttp)?;
             if self.stated.is_some_and(|before| before != stated) {
                 return Err(Broken::NotHttp);
             }
             self.stated = Some(stated);
         }
         Ok(())
+    }
+}
+
+/// A number of digits alone.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = char::from(*digit).to_digit(10)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_are_read_as_before_and_others_anew() {
+        static KEPT: [HeaderName; 2] = [DIGEST, http::header::ETAG];
+        let mut before = Before::default();
+        let heads =
+            ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nETag: x\r\n\r\n", "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n"];
+        for (head, keeps) in
+            [(0, &[][..]), (0, &[]), (1, &[]), (0, &[]), (0, &KEPT[..]), (0, &KEPT), (0, &[]), (1, &KEPT)]
+        {
+            let text = format!("{}ok", heads[head]);
+            let seen = |found: Result<Option<(usize, Parsed)>, Broken>| {
+                let (length, head) = found.ok().flatten().unwrap();
+                (length, head.status, head.stated, head.keep, head.headers)
+            };
+            assert_eq!(seen(before.parse(text.as_bytes(), keeps)), seen(parse(text.as_bytes(), keeps)));
+            assert!(
+                before.parse(&text.as_bytes()[..30], keeps).is_ok_and(|found| found.is_none()),
+                "half a head is none"
+            );
+        }
+        assert!(before.parse(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", &[]).is_err());
+    }
+
+    #[test]
+    fn a_length_is_digits_alone_and_fits() {
+        for (text, number) in [("0", Some(0)), ("007", Some(7)), ("18446744073709551615", Some(u64::MAX))] {
+            assert_eq!(decimal(text.as_bytes()), number);
+        }
+        for text in ["", "+7", "-1", "1 2", "18446744073709551616", "\u{663}", "1e3", "0x1"] {
+            assert_eq!(decimal(text.as_bytes()), None, "{text}");
+        }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! `address` names, `auth` credentials, `server` servers, `redirect` the way from one to another, `connect` connections, `wire`, `head` and
 //! `chunks` HTTP/1.1 on them, `request` heads sent, `upload` bodies sent, `check`, `pieces` and `multipart` bodies received, `error` the
-//! words for what went wrong, `probe` all parsers for a fuzzer.
+//! words for what went wrong, `xml` bodies in XML, `probe` all parsers for a fuzzer.
 
 mod address;
 mod answer;
@@ -29,6 +29,7 @@ mod sign;
 mod site;
 mod upload;
 mod wire;
+pub mod xml;
 
 pub use pileup_net::Unusable;
 

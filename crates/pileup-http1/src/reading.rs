@@ -183,8 +183,14 @@ pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -
         check::size(stated, check.expected())?;
     }
     let sent = act.bytes;
-    while let Some(piece) = answer.piece().await? {
-        act.moved(sent + check.got() + piece.len() as u64);
+    loop {
+        let came = answer.came();
+        let Some(piece) = answer.piece().await? else { break };
+        let total = sent + check.got() + piece.len() as u64;
+        match came {
+            Some(at) => act.moved_at(total, at),
+            None => act.moved(total),
+        }
         act.came(check.got() + piece.len() as u64);
         check.take(piece)?;
     }

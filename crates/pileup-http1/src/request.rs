@@ -67,7 +67,7 @@ pub(crate) enum Headers<'a> {
     /// Written already.
     Written(&'a [u8]),
     /// To be written.
-    Own(HeaderMap),
+    Own(Box<HeaderMap>),
 }
 
 impl Out<'_> {

@@ -246,10 +246,11 @@ impl Session {
         act.holds = None;
         let head = head?;
         act.incomplete = Some(Incomplete { got: 0, stated: head.stated, kind: Kind::Failed });
+        let came = now();
         if act.first_byte == 0 {
-            act.first_byte = now();
+            act.first_byte = came;
         }
-        Ok(Answer::new(Rc::clone(server), link, head, shown))
+        Ok(Answer::new(Rc::clone(server), link, head, shown, came))
     }
 
     /// Take an answer back: read it to its end where that is near, and keep its connection for the next request.
@@ -289,7 +290,7 @@ fn headers<'a>(request: &Request<'_>, path: &str, server: &'a Server) -> Result<
         let signature = signer.sign(&unsigned)?;
         put(&mut headers, &signature);
     }
-    Ok(Headers::Own(headers))
+    Ok(Headers::Own(Box::new(headers)))
 }
 
 fn failure_of(trouble: NoAnswer) -> Failure {

@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 
 use crate::chunks::{Chunks, Next};
 use crate::error::Broken;
-use crate::head::{HEAD, Parsed, parse};
+use crate::head::{Before, HEAD, Parsed};
 use crate::upload::Upload;
 
 /// Most that is read at once.
@@ -47,7 +47,7 @@ pub(crate) struct Head {
     /// Size that it states.
     pub(crate) stated: Option<u64>,
     /// The headers that are looked at later: Content-Range, Content-Type, Digest, Location.
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Option<Box<HeaderMap>>,
 }
 
 /// How a body ends.
@@ -169,6 +169,8 @@ pub(crate) struct Wire<S = Stream> {
     begun: bool,
     /// What the answer is to be read for.
     wanted: Wanted,
+    /// The head before.
+    before: Before,
 }
 
 /// What an answer is to be read for.
@@ -211,6 +213,7 @@ impl<S: Duplex> Wire<S> {
             left: 0,
             begun: false,
             wanted: Wanted::default(),
+            before: Before::default(),
         }
     }
 
@@ -254,6 +257,11 @@ impl<S: Duplex> Wire<S> {
             Rest::Unasked(_) if begin[..7] == LATE[..7] && begin[8..] == LATE[8..] => Rest::Closed,
             rest => rest,
         }
+    }
+
+    /// Whether some of the body is there already.
+    pub(crate) fn has_more(&self) -> bool {
+        self.begin < self.end
     }
 
     /// Whether more has come than the answer, which has ended.
@@ -395,7 +403,8 @@ impl<S: Duplex> Wire<S> {
         self.poll_send(context).map_err(Broken::Io)?;
         loop {
             while self.begin < self.end {
-                let Some((length, head)) = parse(&self.input[self.begin..self.end], self.wanted.keeps)? else { break };
+                let there = &self.input[self.begin..self.end];
+                let Some((length, head)) = self.before.parse(there, self.wanted.keeps)? else { break };
                 self.begin += length;
                 if !(100..200).contains(&head.status) || head.status == 101 {
                     return Poll::Ready(self.take_head(head));

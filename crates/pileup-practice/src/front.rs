@@ -25,6 +25,9 @@ pub(crate) struct Front {
     pub(crate) threads: usize,
     /// Requests that may wait; beyond, 503.
     pub(crate) queue: usize,
+    /// Whether it speaks S3. The kind of server says it.
+    #[serde(skip)]
+    pub(crate) s3: bool,
     /// Bytes per second of all bodies together; none: without limit. The kind of server says it.
     #[serde(skip)]
     pub(crate) bandwidth: Option<f64>,
@@ -53,6 +56,7 @@ impl Default for Front {
             backlog: 4096,
             threads: 16,
             queue: 1000,
+            s3: false,
             bandwidth: None,
             seed: 1,
             faults: Vec::new(),
@@ -93,6 +97,11 @@ pub(crate) enum Kind {
     Error,
     /// What is asked for is done, but answered late or never.
     Ghost,
+    /// An upload in parts is not ended, and that is said in an answer of 200.
+    #[serde(rename = "error_in_200")]
+    ErrorIn200,
+    /// An answer in XML lacks its end, though it is as long as it says.
+    BrokenXml,
 }
 
 impl Kind {
@@ -105,7 +114,14 @@ impl Kind {
             Self::WrongByte => "wrong_byte",
             Self::Error => "error",
             Self::Ghost => "ghost",
+            Self::ErrorIn200 => "error_in_200",
+            Self::BrokenXml => "broken_xml",
         }
+    }
+
+    /// Whether only a server of S3 has it.
+    fn of_s3(self) -> bool {
+        matches!(self, Self::ErrorIn200 | Self::BrokenXml)
     }
 }
 
@@ -169,6 +185,9 @@ impl Front {
         }
         if self.token.is_some() && self.keys.is_some() {
             return Err(wrong(self.what, "a token and keys", "one of them"));
+        }
+        if let Some(fault) = self.faults.iter().find(|fault| fault.kind.of_s3() && !self.s3) {
+            return Err(wrong(self.what, &format!("fault {}", fault.kind.name()), "one of its own; that is of S3"));
         }
         for (place, fault) in self.faults.iter().enumerate() {
             fault.check().map_err(|(what, expected)| {

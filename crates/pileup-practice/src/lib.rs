@@ -3,7 +3,7 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `core` is what both share, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `conditions`, `store`, `dav`, `pool`; `api` and `problem` are of its pool and of the tape library; of the batch system is `batch` with what is below it, of the token
+//! storage are `storage`, `methods`, `conditions`, `range`, `store`, `dav`, `pool`; `api` and `problem` are of its pool and of the tape library; of S3 is `s3` with what is below it; of the batch system is `batch` with what is below it, of the token
 //! issuer `issuer`, of the tape library `tape`. `bearer` lets in whoever has a token, `jwt` signs and verifies those.
 
 mod accept;
@@ -26,7 +26,9 @@ mod methods;
 mod pipe;
 mod pool;
 mod problem;
+mod range;
 mod rate;
+mod s3;
 mod server;
 mod settings;
 mod slots;
@@ -53,6 +55,7 @@ use crate::core::Core;
 use crate::front::Front;
 use crate::issuer::Issuer;
 use crate::log::{Log, Writer};
+use crate::s3::S3;
 use crate::server::Work;
 use crate::settings::Settings;
 use crate::storage::Storage;
@@ -107,6 +110,15 @@ impl Server {
     pub fn tape(settings_json: &str) -> Result<Self, Error> {
         let settings = tape::Settings::read(settings_json)?;
         Self::run(settings.front.clone(), move |core| Tape::open(core, settings))
+    }
+
+    /// Start an S3 storage with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub fn s3(settings_json: &str) -> Result<Self, Error> {
+        let settings = s3::Settings::read(settings_json)?;
+        Self::run(settings.front.clone(), move |core| Ok(S3::new(core, settings)))
     }
 
     fn run<W: Work>(

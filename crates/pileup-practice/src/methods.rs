@@ -13,6 +13,7 @@ use crate::answer::{Answer, plain, says};
 use crate::bearer::storage_scopes;
 use crate::conditions;
 use crate::dav;
+use crate::range::{Range, part};
 use crate::server::Work;
 use crate::storage::{Storage, text, trouble};
 use crate::store::{Node, Object, Path, Trouble};
@@ -133,36 +134,12 @@ fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
     }
 }
 
-/// Which part of an object is asked for.
-#[derive(Debug, PartialEq, Eq)]
-enum Range {
-    Whole,
-    /// From this byte on, up to before that one.
-    Part(usize, usize),
-    Nowhere,
-}
-
 /// RFC 9110, 14.2: what cannot be understood, and several ranges at once, are answered with the whole.
 fn range(asked: &HeaderMap, object: &Object) -> Range {
     if text(asked, &IF_RANGE).is_some_and(|tag| tag != object.tag()) {
         return Range::Whole;
     }
     text(asked, &RANGE).and_then(|value| part(value, object.data.len())).unwrap_or(Range::Whole)
-}
-
-fn part(value: &str, size: usize) -> Option<Range> {
-    let (first, last) = value.trim().strip_prefix("bytes=")?.split_once('-')?;
-    if first.is_empty() {
-        let length: usize = last.parse().ok()?;
-        let from = size.saturating_sub(length);
-        return Some(if length == 0 || size == 0 { Range::Nowhere } else { Range::Part(from, size) });
-    }
-    let first: usize = first.parse().ok()?;
-    let last: usize = if last.is_empty() { usize::MAX } else { last.parse().ok()? };
-    if last < first {
-        return None;
-    }
-    Some(if first >= size { Range::Nowhere } else { Range::Part(first, last.saturating_add(1).min(size)) })
 }
 
 /// Room in the store that an upload has set aside; given back unless it is used.
@@ -251,30 +228,5 @@ fn delete(server: &Storage, path: &Path) -> Answer {
     match server.store.borrow_mut().remove(path) {
         Ok(()) => plain(StatusCode::NO_CONTENT),
         Err(cause) => trouble(cause),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_as_rfc_9110_says() {
-        for (value, expected) in [
-            ("bytes=0-0", Some(Range::Part(0, 1))),
-            ("bytes=2-", Some(Range::Part(2, 10))),
-            ("bytes=2-99", Some(Range::Part(2, 10))),
-            ("bytes=-3", Some(Range::Part(7, 10))),
-            ("bytes=-30", Some(Range::Part(0, 10))),
-            ("bytes=10-", Some(Range::Nowhere)),
-            ("bytes=-0", Some(Range::Nowhere)),
-            ("bytes=5-4", None),
-            ("bytes=0-1,3-4", None),
-            ("bytes=a-b", None),
-            ("lines=0-1", None),
-            ("bytes=0-18446744073709551615", Some(Range::Part(0, 10))),
-        ] {
-            assert_eq!(part(value, 10), expected, "{value}");
-        }
     }
 }

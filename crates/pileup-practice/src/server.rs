@@ -181,6 +181,7 @@ impl<W: Work> Server<W> {
             }
             Some(met) if met.kind == Kind::Ghost => turn.open.note(|line| line.fault = Kind::Ghost.name()),
             Some(met) if met.kind == Kind::Error => return says(met.status, "an error on purpose"),
+            Some(met) => turn.meet(met.kind),
             _ => {}
         }
         if self.work.away_since(turn.open.look(|line| line.arrived)) {

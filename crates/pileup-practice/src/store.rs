@@ -111,7 +111,8 @@ impl Path {
     }
 }
 
-fn decode(text: &str) -> Option<String> {
+/// A text of a url with its escapes resolved; none where they are wrong, or it is no UTF-8.
+pub(crate) fn decode(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {

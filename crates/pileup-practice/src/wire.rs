@@ -10,6 +10,7 @@ use pileup_pacer::clock::now;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::bearer::{allows, has};
+use crate::front::Kind;
 use crate::log::Open;
 
 /// A request and how far its answer is.
@@ -18,6 +19,8 @@ pub(crate) struct Turn {
     pub(crate) open: Rc<Open>,
     /// Scopes of its token; none: tokens are not looked at.
     scopes: RefCell<Option<String>>,
+    /// Fault that it meets.
+    met: Cell<Option<Kind>>,
     /// The answer is under way.
     answering: Cell<bool>,
     /// All of its body has been handed over.
@@ -33,6 +36,7 @@ impl Turn {
         Rc::new(Self {
             open,
             scopes: RefCell::new(None),
+            met: Cell::new(None),
             answering: Cell::new(false),
             complete: Cell::new(false),
             waiting: RefCell::new(None),
@@ -53,6 +57,20 @@ impl Turn {
     /// Whether its token has this scope for any path.
     pub(crate) fn has(&self, scope: &str) -> bool {
         self.scopes.borrow().as_deref().is_none_or(|scopes| has(scopes, scope))
+    }
+
+    /// It meets this fault, which its kind of server has to make.
+    pub(crate) fn meet(&self, kind: Kind) {
+        self.met.set(Some(kind));
+    }
+
+    /// Whether it meets this fault; then the log says so.
+    pub(crate) fn meets(&self, kind: Kind) -> bool {
+        let meets = self.met.get() == Some(kind);
+        if meets {
+            self.open.note(|line| line.fault = kind.name());
+        }
+        meets
     }
 
     /// From now on what is written is the answer.

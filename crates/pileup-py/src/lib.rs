@@ -58,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<op::Operation>()?;
     module.add_class::<steps::Steps>()?;
     module.add_class::<practice::PracticeStorage>()?;
+    module.add_class::<practice::PracticeS3>()?;
     module.add_class::<practice::PracticeBatch>()?;
     module.add_class::<practice::PracticeIssuer>()?;
     module.add_class::<practice::PracticeTape>()?;

@@ -1,4 +1,4 @@
-//! `PracticeStorage`, `PracticeBatch`, `PracticeIssuer` and `PracticeTape` for Python.
+//! `PracticeStorage`, `PracticeS3`, `PracticeBatch`, `PracticeIssuer` and `PracticeTape` for Python.
 
 use pileup_practice::{Error, Server};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -20,6 +20,27 @@ impl PracticeStorage {
     #[new]
     fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
         py.detach(|| Server::start(settings)).map(Self).map_err(raised)
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.stop()).map_err(raised)
+    }
+}
+
+/// The practice S3, running in threads of its own from the moment it is made.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct PracticeS3(Server);
+
+#[pymethods]
+impl PracticeS3 {
+    #[new]
+    fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
+        py.detach(|| Server::s3(settings)).map(Self).map_err(raised)
     }
 
     #[getter]

@@ -10,6 +10,7 @@ use pileup_engine::program::Program;
 use pileup_engine::refusal::PressError;
 use pileup_net::Unusable;
 use pileup_posix::PosixFactory;
+use pileup_s3::S3Factory;
 use pileup_webdav::WebdavFactory;
 use pileup_xroot::XrootFactory;
 use serde::Deserialize;
@@ -38,7 +39,7 @@ struct Protocol {
 }
 
 /// All of them.
-const TABLE: [Protocol; 4] = [
+const TABLE: [Protocol; 5] = [
     Protocol { name: "noop", start: |press, _, program| press.native(NoopFactory, program), session: None },
     Protocol {
         name: "posix",
@@ -49,6 +50,11 @@ const TABLE: [Protocol; 4] = [
         name: "http",
         start: |press, settings, program| press.native(WebdavFactory::new(settings).map_err(unusable)?, program),
         session: None,
+    },
+    Protocol {
+        name: "s3",
+        start: |press, settings, program| press.native(S3Factory::new(settings).map_err(unusable)?, program),
+        session: Some(|settings, timeout| Ok(Box::new(pileup_s3::plane::Plane::new(settings, timeout)?))),
     },
     Protocol {
         name: "xroot",

@@ -18,7 +18,7 @@ pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
 pub use local::Local;
 pub use recorder::Recorder;
 pub use row::{Cause, Outcome, Phase, Row, Side};
-pub use strings::SEPARATOR;
+pub use strings::{REMEMBERED, SEPARATOR};
 pub use tally::{Beside, Tally, TallyRow};
 
 /// Operation name of the parent row when an iteration has several operations.

@@ -1,7 +1,8 @@
 //! Texts of the record: each gets a number, and is in the file before the first row that names it.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 /// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
 pub const REMEMBERED: usize = 65_536;

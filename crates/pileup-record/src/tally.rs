@@ -1,6 +1,6 @@
 //! What happened since the last frame, by operation and phase.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::histogram::Histogram;
 use crate::row::{Outcome, Phase, Row};
@@ -79,6 +79,12 @@ impl Entry {
         self.done > 0 || self.moved > 0 || self.outcomes.iter().any(|count| *count > 0)
     }
 
+    /// Count what ended, and what moved at its end.
+    fn end(&mut self, done: u64, moved: u64) {
+        self.done += done;
+        self.moved += moved;
+    }
+
     fn take_counts(&mut self, from: &mut Self) {
         let counts = std::mem::take(&mut from.outcomes);
         self.outcomes.iter_mut().zip(counts).for_each(|(count, more)| *count += more);
@@ -102,6 +108,8 @@ pub struct Beside {
     pub timed_out: bool,
     /// Calls that repeated an earlier one.
     pub repeated: u32,
+    /// Bytes that came at its end.
+    pub moved: u64,
 }
 
 /// Counters and histograms that grow by rows and are emptied by frames. Memory is taken once for each operation and phase.
@@ -147,8 +155,7 @@ impl Tally {
 
     /// Count a row of something that ended in the phase in which it was due; its bytes came then.
     pub fn add(&mut self, row: &Row) {
-        self.add_with(row, &Beside { ended: row.phase, ..Beside::default() });
-        self.moved(row.operation, row.parent == 0, row.phase, row.bytes);
+        self.add_with(row, &Beside { ended: row.phase, moved: row.bytes, ..Beside::default() });
     }
 
     /// Count bytes that came while the load was in this phase.
@@ -158,13 +165,17 @@ impl Tally {
         }
     }
 
-    /// Count a row; its bytes are counted by `moved`, as they come.
+    /// Count a row; those of its bytes that came before its end are counted by `moved`, as they come.
     pub fn add_with(&mut self, row: &Row, beside: &Beside) {
-        let key = (row.operation, row.parent == 0, row.phase);
-        if row.outcome == Outcome::Passed {
-            self.entries.entry((row.operation, row.parent == 0, beside.ended)).or_default().done += 1;
+        let (iteration, done) = (row.parent == 0, u64::from(row.outcome == Outcome::Passed));
+        let apart = beside.ended != row.phase;
+        if apart && (done > 0 || beside.moved > 0) {
+            self.entries.entry((row.operation, iteration, beside.ended)).or_default().end(done, beside.moved);
         }
-        let entry = self.entries.entry(key).or_default();
+        let entry = self.entries.entry((row.operation, iteration, row.phase)).or_default();
+        if !apart {
+            entry.end(done, beside.moved);
+        }
         entry.timed_out += u64::from(beside.timed_out);
         entry.repeated += u64::from(beside.repeated);
         entry.outcomes[row.outcome as usize] += 1;

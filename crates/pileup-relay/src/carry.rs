@@ -41,7 +41,8 @@ pub(crate) async fn carry(here: Rc<Local>, client: TcpStream, number: u64, accep
     if client.set_nodelay(true).is_err() {
         return;
     }
-    let flow = |way| Flow::new(Rc::clone(&here), note.clone(), way, number, sent);
+    let asked = Rc::default();
+    let flow = |way| Flow::new(Rc::clone(&here), note.clone(), way, (number, sent), Rc::clone(&asked));
     let (ascent, descent) = (flow(UP), flow(DOWN));
     let reach = reach(&here, number, sent + path.draw(UP, here.shared.seed, number, u64::MAX));
     // What the client sends meanwhile is taken in with the time at which it came.

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 
 use crate::link::piece;
 use crate::local::{Local, PIECE};
-use crate::path::Path;
+use crate::path::{Path, UP};
 use crate::trace::Note;
 use crate::wire::{self, Pipe};
 
@@ -94,10 +94,21 @@ pub(crate) struct Flow {
     blocked: Cell<bool>,
     /// Through which a stream goes that nothing holds up.
     pipe: RefCell<Option<Pipe>>,
+    /// By how much the last piece of a question was late that has no answer yet, ns: both ways share it.
+    asked: Rc<Cell<Option<i64>>>,
+    /// Since when the other end takes something, ns: before, it is not the relay that is late.
+    open: Cell<i64>,
 }
 
 impl Flow {
-    pub(crate) fn new(here: Rc<Local>, note: Note, way: usize, number: u64, sent: i64) -> Self {
+    /// Of the connection of this number, whose client counts as connected at `sent` (ns).
+    pub(crate) fn new(
+        here: Rc<Local>,
+        note: Note,
+        way: usize,
+        (number, sent): (u64, i64),
+        asked: Rc<Cell<Option<i64>>>,
+    ) -> Self {
         Self {
             here,
             note,
@@ -112,6 +123,8 @@ impl Flow {
             ended: Cell::new(false),
             blocked: Cell::new(false),
             pipe: RefCell::default(),
+            asked,
+            open: Cell::new(0),
         }
     }
 
@@ -128,13 +141,17 @@ impl Flow {
 
     /// Pass on until the end of the stream is out, or so many bytes are where there is a `mark`.
     pub(crate) async fn run(&self, from: &TcpStream, to: &TcpStream, mark: Option<u64>) -> Result<(), Ended> {
+        self.open.set(now());
         loop {
             let event = self.next(from, to, &self.here.shared.path()).await;
             let path = self.here.shared.path(); // it may have changed meanwhile
             match event {
                 Event::Readable if mark.is_none() => self.read(from, Some(to), &path),
                 Event::Readable => self.read(from, None, &path),
-                Event::Writable => self.blocked.set(false),
+                Event::Writable => {
+                    self.blocked.set(false);
+                    self.open.set(now());
+                }
                 Event::Free => {}
                 Event::Due => {
                     if mark.is_some_and(|mark| self.out.get() >= mark) {
@@ -262,6 +279,7 @@ impl Flow {
         if let Some(to) = to.filter(|_| self.queue.borrow().is_empty() && due <= now()) {
             passed = to.try_write(bytes).unwrap_or(0);
             self.passed(passed);
+            self.late(due);
         }
         if passed < bytes.len() {
             self.queued.set(self.queued.get() + (bytes.len() - passed) as u64);
@@ -290,6 +308,16 @@ impl Flow {
     fn passed(&self, bytes: usize) {
         self.out.set(self.out.get() + bytes as u64);
         self.here.shared.counts.bytes[self.way].fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Note that a piece which was due then has been passed on now.
+    fn late(&self, due: i64) {
+        let late = (now() - due.max(self.open.get())).max(0);
+        if self.way == UP {
+            self.asked.set(Some(late));
+        } else if let Some(before) = self.asked.take() {
+            self.here.shared.counts.late(before + late);
+        }
     }
 
     /// Bring out what is due, at most up to the `mark`; true when that was the end.
@@ -321,6 +349,7 @@ impl Flow {
                     if size < left {
                         first.what.forget(size);
                     } else {
+                        self.late(first.due);
                         queue.pop_front();
                     }
                 }

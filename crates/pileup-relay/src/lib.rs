@@ -26,7 +26,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::watch;
 
-pub use counts::Counted;
+pub use counts::{Counted, Late};
 pub use error::Error;
 pub use path::Path;
 pub use trace::{Connection, Handshake, Message};

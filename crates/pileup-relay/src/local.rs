@@ -53,6 +53,7 @@ impl Shared {
 
     pub(crate) fn change(&self, path: Path) {
         *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(path);
+        self.counts.forget_late();
     }
 }
 

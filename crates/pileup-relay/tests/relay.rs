@@ -120,6 +120,22 @@ fn a_connect_costs_a_round_trip_and_an_answer_another() {
 }
 
 #[test]
+fn what_the_relay_itself_adds_is_part_of_what_clients_see() {
+    let path = json!({"latency": [5_000_000, 5_000_000]});
+    let relay = relay(echo(), path.clone());
+    let mut stream = connect(&relay);
+    ask(&mut stream, b"connected");
+    relay.change(&path.to_string()).unwrap();
+    assert_eq!(relay.counts().late.answers, 0, "with a path it begins again");
+    let longest = (0..20).map(|_| ask(&mut stream, b"x")).max().unwrap();
+    let late = relay.counts().late;
+    assert_eq!(late.answers, 20);
+    assert!(0 < late.p50 && late.p50 <= late.p99 && late.p99 <= late.most, "{late:?}");
+    let seen = longest.as_nanos() as u64 - 10_000_000;
+    assert!(late.most <= seen + seen / 500, "3 digits: {late:?}, {seen} ns over the path");
+}
+
+#[test]
 fn a_path_changes_under_open_connections() {
     let relay = relay(echo(), json!({}));
     let mut stream = connect(&relay);

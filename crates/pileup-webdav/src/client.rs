@@ -7,7 +7,7 @@ use pileup_engine::program::Verb;
 use pileup_http1::{Session, Settings, Site, Unusable};
 
 use crate::judge::judge;
-use crate::plan::Plan;
+use crate::plan::{Made, Plan};
 
 /// Makes the clients of one target.
 pub struct WebdavFactory {
@@ -42,6 +42,7 @@ impl Factory for WebdavFactory {
             session: Session::new(&self.site, client),
             number: client,
             turn: 0,
+            made: Made::default(),
         }
     }
 }
@@ -53,6 +54,7 @@ pub struct WebdavClient {
     number: u32,
     /// Operations so far.
     turn: u64,
+    made: Made,
 }
 
 impl Client for WebdavClient {
@@ -69,12 +71,13 @@ impl Client for WebdavClient {
             }
             _ => {}
         }
-        let mut plan = Plan::new(call, &self.site)?;
+        let mut plan = Plan::new(call, &self.site, &mut self.made)?;
         self.turn += 1;
         let done = match call.step.verb {
             Verb::Read => self.read(&mut plan, call, act).await,
             _ => self.ask(&mut plan, call, act).await,
         };
+        self.made.keep(call, plan.path);
         let settled = self.session.settle();
         done?;
         if call.sums && call.step.verb == Verb::Write {
@@ -91,7 +94,10 @@ impl Client for WebdavClient {
 impl WebdavClient {
     /// One request with its answer.
     async fn ask(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
-        let mut answer = self.session.ask(&plan.request(call)?, act).await?;
+        let request = plan.request(call)?;
+        let asked = self.session.ask(&request, act).await;
+        plan.path = request.path;
+        let mut answer = asked?;
         let result = judge(&mut answer, plan, call, act).await;
         let kept = self.session.keep(answer).await;
         result.and(kept)

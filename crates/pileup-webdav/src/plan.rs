@@ -31,12 +31,42 @@ pub(crate) struct Plan {
     to: Option<String>,
 }
 
+/// The path of a client's last request, which is often that of its next one.
+#[derive(Default)]
+pub(crate) struct Made {
+    /// What it was made for; none: it is in use.
+    verb: Option<Verb>,
+    key: String,
+    path: String,
+}
+
+impl Made {
+    /// Path and query of a call.
+    fn path(&mut self, call: &Call<'_>, site: &Site) -> String {
+        let verb = call.step.verb;
+        if self.verb.take() == Some(verb) && self.key == call.key {
+            return std::mem::take(&mut self.path);
+        }
+        self.key.clear();
+        self.key.push_str(call.key);
+        match verb {
+            Verb::Request => site.address.request(call.key),
+            verb => site.address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
+        }
+    }
+
+    /// Keep the path of a call that has been done.
+    pub(crate) fn keep(&mut self, call: &Call<'_>, path: String) {
+        (self.verb, self.path) = (Some(call.step.verb), path);
+    }
+}
+
 impl Plan {
     /// For a call that is a request.
     ///
     /// # Errors
     /// When it can be none.
-    pub(crate) fn new(call: &Call<'_>, site: &Site) -> Result<Self, Failure> {
+    pub(crate) fn new(call: &Call<'_>, site: &Site, made: &mut Made) -> Result<Self, Failure> {
         let step = call.step;
         let method = method(step)?;
         inside(call.key, step)?;
@@ -47,10 +77,6 @@ impl Plan {
         } else {
             None
         };
-        let path = match step.verb {
-            Verb::Request => site.address.request(call.key),
-            verb => site.address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
-        };
         if step.verb == Verb::Read && step.length == Some(0) {
             return Err(Failure::failed("a part of 0 bytes cannot be asked for over HTTP"));
         }
@@ -59,20 +85,20 @@ impl Plan {
         }
         let reading = Reading::new(call.sums && step.verb == Verb::Read);
         let asks = site.asks(body(call).size());
-        Ok(Self { method, path, reading, asks, to })
+        Ok(Self { method, path: made.path(call, site), reading, asks, to })
     }
 
-    /// The request for it, or for the part of it that is read now.
+    /// The request for it, or for the part of it that is read now; its path is to be given back.
     ///
     /// # Errors
     /// When one of the user's headers is none.
-    pub(crate) fn request<'a>(&self, call: &Call<'a>) -> Result<Request<'a>, Failure> {
+    pub(crate) fn request<'a>(&mut self, call: &Call<'a>) -> Result<Request<'a>, Failure> {
         let step = call.step;
         let safe = matches!(self.method.as_str(), "GET" | "HEAD" | "PROPFIND" | "OPTIONS");
         Ok(Request {
             method: self.method.clone(),
-            path: self.path.clone(),
             headers: self.headers(call)?,
+            path: std::mem::take(&mut self.path),
             body: body(call),
             id: call.id,
             sums: call.sums,

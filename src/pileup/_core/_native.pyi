@@ -331,6 +331,17 @@ class PracticeStorage:
         """Answer what is under way, write the log out and end."""
 
 @final
+class PracticeS3:
+    """The practice S3, running in threads of its own from the moment it is made."""
+
+    def __new__(cls, settings: str) -> Self:
+        """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port that is taken."""
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None:
+        """Answer what is under way, write the log out and end."""
+
+@final
 class PracticeBatch:
     """The practice batch system, running in threads of its own from the moment it is made."""
 

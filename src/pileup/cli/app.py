@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,11 +90,8 @@ def run_app(arguments: Sequence[str] | None) -> int:
     try:
         words = None if arguments is None else list(arguments)
         result = app.main(words, "pileup", standalone_mode=False, terminal_width=min(columns(), WIDEST))
-        sys.stdout.flush()
     except (click.ClickException, click.Abort) as problem:
         return _wrong_usage(problem)
-    except BrokenPipeError:
-        return _closed_output()
     except PileupError as problem:
         return _told(problem)
     except Exception as problem:
@@ -157,14 +151,11 @@ def _told(problem: PileupError) -> int:
     return problem.exit_code
 
 
-def _closed_output() -> int:
-    """Who reads our output has gone (`| head`): nothing to say, and nothing to flush at the end of Python."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.PASSED
-
-
 def _own_bug(problem: Exception) -> int:
     """Say that it is a bug of pileup, and keep the traceback in a file; PILEUP_DEBUG=1 shows it."""
+    import tempfile
+    import traceback
+
     trace = "".join(traceback.format_exception(problem))
     said = str(problem).splitlines()[:1]
     told = f"an internal error of pileup itself: {type(problem).__name__}" + (f": {said[0]}" if said else "")

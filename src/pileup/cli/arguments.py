@@ -1,9 +1,9 @@
-"""Arguments that several commands take, with what a shell completes them to: suites and run folders."""
+"""Arguments and options that several commands take, with what a shell completes them to: suites and run folders."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST = 50
 """Run folders that are offered, the newest."""
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 MARKER = "run.json"
 """What every run folder has; the record itself is not imported to look for it."""
 
@@ -66,3 +67,16 @@ def newest_runs() -> Iterator[str]:
 
 
 SUITE, RUN = SuiteName(), RunPath()
+
+
+def set_option(says: str = "Set a variable, or a word of the suite by its path: targets.se.url=https://…") -> Decorator:
+    """Return the option `--set`."""
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=says)
+
+
+SECRET = set_option("Give a secret again that the run was begun with: the record does not keep it.")
+RUNS = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import RUN
+from pileup.cli.arguments import RUN, SECRET
 from pileup.cli.command import Command
 from pileup.cli.common import TRUST
 from pileup.cli.messages import echo
@@ -35,13 +35,7 @@ NOTHING = "nothing to clean up"
 @click.argument("run", type=RUN)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--force", is_flag=True, help="Also when it ran on another host, and may be running there.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Give a secret again that the run was begun with: the record does not keep it.",
-)
+@SECRET
 @click.option("--trust", is_flag=True, help=TRUST)
 @click.option("--json", "as_json", is_flag=True, help="Print what was done, or would be, as one JSON object.")
 @click.pass_context
@@ -51,10 +45,10 @@ def command(
     """Clean up after a run.
 
     RUN is the folder of a run that crashed, or could not clean up itself. Its servers are ended, paused ones continued,
-    settings set back, temporary folders and the files of its tests removed, its jobs on a batch system cancelled. The
-    journal of the run says what that is: only what the run itself has made or changed, and nothing that the suite keeps
-    (`cleanup: never`). What is executed of the suite is reported first. The record stays. A second time it does
-    nothing.
+    settings set back, temporary folders and the files of its tests removed, its jobs on a batch system cancelled, its
+    stage requests at a tape system deleted. The journal of the run says what that is: only what the run itself has made
+    or changed, and nothing that the suite keeps (`cleanup: never`). What is executed of the suite is reported first.
+    The record stays. A second time it does nothing.
 
     RUN must be one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup), and its suite as it was.
 

@@ -15,6 +15,7 @@ from pileup.cli.command import Command, OneOf
 from pileup.cli.config import config_path, endpoints, environment
 from pileup.cli.messages import echo
 from pileup.cli.working import working
+from pileup.model.collecting import uncollected
 
 if TYPE_CHECKING:
     from pileup.cli.data import Listed
@@ -49,7 +50,7 @@ def command(kind: str | None, out: Path | None, as_json: bool) -> None:
     reason, runs by their start, the newest last.
     """
     kinds = [kind] if kind else [*PLUGINS, "suites"]
-    with working("reading the runs" if kind == "runs" else "looking"):
+    with working("reading the runs" if kind == "runs" else "looking"), uncollected():
         found = {each: rows(each, out) for each in kinds}
     if as_json:
         echo(json.dumps(found, indent=2))

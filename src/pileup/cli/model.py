@@ -16,6 +16,7 @@ from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.cli.data import Modelled
+    from pileup.model.errors import NotARun
     from pileup.stats.queueing import History, Prediction, System
 
 
@@ -49,7 +50,6 @@ def command(runs: tuple[Path, ...], limits: tuple[int, ...], drives: int | None,
 
     Exit codes: 0 predicted, 2 no such files in the record, 8 the record cannot carry a prediction; the reason is shown.
     """
-    from pileup.model.errors import NotARun
     from pileup.record import RunFolder
     from pileup.record.reading import reading
     from pileup.stats.queueing import fit, histories, predict
@@ -61,12 +61,7 @@ def command(runs: tuple[Path, ...], limits: tuple[int, ...], drives: int | None,
                 found += histories(RunFolder.open(run))
     known = [each for each in found if each.limit not in limits]
     if not known:
-        seen = "no files that waited for a stager and a drive" if not found else "no other limit than those asked for"
-        raise NotARun(
-            f"there are {seen} in {', '.join(map(str, runs))}",
-            "a run of tape.project at another limit",
-            "pileup help model",
-        )
+        raise _nothing(runs, found)
     with working("fitting"):
         system = fit(known)
     with working("predicting"):
@@ -75,6 +70,19 @@ def command(runs: tuple[Path, ...], limits: tuple[int, ...], drives: int | None,
         echo(json.dumps(_data(system, known, predictions), indent=2))
     else:
         _print(system, found, known, predictions)
+
+
+def _nothing(runs: Sequence[Path], found: Sequence[History]) -> NotARun:
+    """Return why there is nothing to fit a model to."""
+    from pileup.model.errors import NotARun
+
+    where = ", ".join(map(str, runs))
+    if not found:
+        told = f"no files in {where} have waited for a stager and a drive"
+        return NotARun(told, "a run of tape.project", "pileup help model")
+    there = ", ".join(sorted({_limit(each.limit) for each in found}))
+    told = f"every limit in {where} is asked for: {there}"
+    return NotARun(told, "a run at another limit, to fit the model to", "pileup help model")
 
 
 def _data(system: System, known: Sequence[History], predictions: Sequence[Prediction]) -> Modelled:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from pileup.cli.arguments import RUNS
 from pileup.cli.config import endpoints, environment
 from pileup.cli.ending import summary_option
 from pileup.cli.messages import echo
@@ -47,11 +48,7 @@ SHARED = (
         "--save", type=click.Path(path_type=Path, dir_okay=False), help="Keep the suite in this file, to grow from."
     ),
     click.option("--show", is_flag=True, help="Print the suite, and do not run it."),
-    click.option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
-    ),
+    RUNS,
     click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder."),
     summary_option,
     click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import SUITE, set_option
 from pileup.cli.command import Command
 from pileup.cli.messages import echo
-from pileup.cli.validate import not_covered
+from pileup.cli.validate import checked, not_covered
 from pileup.cli.working import working
 from pileup.model.units import counted
 
@@ -37,14 +37,13 @@ LOAD_WIDTH, AFTER_WIDTH = 44, 24
     page="suite-file.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
-)
+@set_option()
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: times in ns, sizes in bytes, null where there is no bound."
 )
 @click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
-def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) -> None:
+@click.option("--simulate", is_flag=True, help="As a suite for `pileup simulate`, which says what is real in it.")
+def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool, simulate: bool) -> None:
     """Show what a run would do, and for how long.
 
     SUITE is a file, or suite:NAME for one that comes with pileup. The cases are in the order of the run, each with the
@@ -52,11 +51,10 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
     suite whose own `limits` forbid its plan is refused.
     """
     from pileup.cli.common import parse_settings
-    from pileup.suite import load
     from pileup.suite.shipped import suite_path
 
     with working("checking the suite"):
-        plan = load(suite_path(suite), parse_settings(settings), imports=not static)
+        plan = checked(suite_path(suite), parse_settings(settings), static=static, simulate=simulate)
     if as_json:
         echo(json.dumps(as_data(plan), indent=2))
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from pileup.cli.arguments import Decorator
 from pileup.cli.command import Command, Group
 from pileup.cli.messages import echo
 
@@ -38,6 +39,17 @@ PORT = click.option(
 LOG = click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
 )
+
+
+def _settings(page: str) -> Decorator:
+    return click.option(
+        "--settings",
+        metavar="YAML",
+        default="{}",
+        envvar="PILEUP_PRACTICE_SETTINGS",
+        show_envvar=True,
+        help=f"All settings as one mapping, see {page}.",
+    )
 
 
 @click.group(
@@ -77,14 +89,7 @@ def command() -> None:
     "--service", metavar="LAW", help="Service time: '20 ms', or '{lognormal: [20 ms, 0.5]}'.  [default: none]"
 )
 @click.option("--bandwidth", metavar="B/s", help="Of the whole server, e.g. '200 MB/s'.  [default: unlimited]")
-@click.option(
-    "--settings",
-    metavar="YAML",
-    default="{}",
-    envvar="PILEUP_PRACTICE_SETTINGS",
-    show_envvar=True,
-    help="All settings as one mapping, see `pileup describe practice-storage`.",
-)
+@_settings("`pileup describe practice-storage`")
 @LOG
 def storage(settings: str, **given: Any) -> None:
     """Start an HTTP/WebDAV storage.
@@ -96,6 +101,46 @@ def storage(settings: str, **given: Any) -> None:
     from pileup.model.practice import StorageSettings
 
     _serve("storage", PracticeStorage, _wanted(StorageSettings, settings, given))
+
+
+@command.command(
+    "s3",
+    cls=Command,
+    examples=[
+        ("a bucket `pileup`, the key `pileup` with the secret `open-sesame`", "pileup practice s3 --port 8084"),
+        (
+            "one request in ten is refused with SlowDown, with a log",
+            "pileup practice s3 --settings '{faults: [{kind: refuse, share: 10 %}]}' --log requests.csv",
+        ),
+    ],
+    page="s3.md",
+)
+@PORT
+@click.option("--threads", metavar="N", help="Requests served at a time.  [default: 16]")
+@click.option(
+    "--service", metavar="LAW", help="Service time: '20 ms', or '{lognormal: [20 ms, 0.5]}'.  [default: none]"
+)
+@click.option("--bandwidth", metavar="B/s", help="Of the whole server, e.g. '200 MB/s'.  [default: unlimited]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
+    help="All settings as one mapping, see `pileup describe practice-s3`.",
+)
+@LOG
+def s3(settings: str, **given: Any) -> None:
+    """Start an S3 storage.
+
+    It checks signatures, and its service times, limits and faults are known. Prints its address when it answers; ends
+    on Ctrl-C or SIGTERM and then completes its log.
+    """
+    from pileup._core._native import PracticeS3
+    from pileup.model.practice import S3Settings
+
+    wanted = _wanted(S3Settings, settings, given)
+    _serve("s3", PracticeS3, wanted, ("s3", "s3s"), next(iter(wanted.buckets), ""))
 
 
 @command.command(
@@ -112,14 +157,7 @@ def storage(settings: str, **given: Any) -> None:
 @click.option("--cycle", metavar="TIME", help="Jobs begin at multiples of this; 0: at once.  [default: 1 s]")
 @click.option("--limit", metavar="N", help="Most jobs queued and running; beyond, 429.  [default: 200000]")
 @click.option("--submit-cost", metavar="LAW", help="Time that a submission takes: '5 ms'.  [default: none]")
-@click.option(
-    "--settings",
-    metavar="YAML",
-    default="{}",
-    envvar="PILEUP_PRACTICE_SETTINGS",
-    show_envvar=True,
-    help="All settings as one mapping, see `pileup describe practice-batch`.",
-)
+@_settings("`pileup describe practice-batch`")
 @click.option(
     "--jobs",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -154,14 +192,7 @@ def batch(settings: str, **given: Any) -> None:
 @click.option("--lifetime", metavar="LAW", help="How long a token is good for.  [default: 1 h]")
 @click.option("--service", metavar="LAW", help="Time that a token takes: '20 ms'.  [default: none]")
 @click.option("--rate", metavar="N/s", help="Most tokens per second; beyond, 429.  [default: any]")
-@click.option(
-    "--settings",
-    metavar="YAML",
-    default="{}",
-    envvar="PILEUP_PRACTICE_SETTINGS",
-    show_envvar=True,
-    help="All settings as one mapping, see `pileup describe practice-issuer`.",
-)
+@_settings("`pileup describe practice-issuer`")
 @click.option(
     "--public-keys",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -199,14 +230,7 @@ def issuer(settings: str, **given: Any) -> None:
 @click.option("--files", metavar="N", help="Files on tape: /tape/0000000 and so on.  [default: 10000]")
 @click.option("--size", metavar="SIZE", help="Of a file: '2 GB', or '{lognormal: [1 GB, 0.5]}'.  [default: 1 GB]")
 @click.option("--speed", metavar="B/s", help="Of each drive, e.g. '300 MB/s'.  [default: 100 MB/s]")
-@click.option(
-    "--settings",
-    metavar="YAML",
-    default="{}",
-    envvar="PILEUP_PRACTICE_SETTINGS",
-    show_envvar=True,
-    help="All settings as one mapping, see docs/practice.md.",
-)
+@_settings("docs/practice.md")
 @click.option(
     "--events",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -283,12 +307,18 @@ def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object])
     return validated(model, plain)
 
 
-def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
+def _serve(
+    what: str,
+    kind: Callable[[str], PracticeServer],
+    wanted: ServerSettings,
+    schemes: tuple[str, str] = ("http", "https"),
+    path: str = "",
+) -> None:
+    """Serve until Ctrl-C or SIGTERM. `schemes` of its url are those without and with TLS."""
     with asked_to_end() as asked:
         server = kind(json.dumps(wanted.to_native()))
-        scheme = "https" if wanted.tls else "http"
-        echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
+        scheme = schemes[wanted.tls is not None]
+        echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/{path}")
         asked.recv(1)
         server.stop()
 

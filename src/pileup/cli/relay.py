@@ -90,14 +90,17 @@ def command(listen: str, to: str, seed: int | None, trace: Path | None, control:
 def _end(relay: Relay, trace: Path | None) -> None:
     """Say what went through, and write the trace."""
     from pileup.model.units import counted, format_size
+    from pileup.run.relays.control import told_late
 
     relay.stop()
     counts: Counts = json.loads(relay.counts())
     there, back = counts["bytes"]
+    late = told_late(counts["late"])
     echo(
         f"{counted(counts['connections'], 'connection')}, {format_size(there)} there and {format_size(back)} back in "
         f"{sum(counts['messages'])} messages, {counted(counts['turns'], 'answer')}; {counts['refused']} not taken by "
         f"the server, {counts['resets']} reset and {counts['half_open']} silenced on purpose"
+        + (f"; {late}" if late else "")
     )
     if trace is not None:
         trace.write_text(relay.trace(True), encoding="utf-8")

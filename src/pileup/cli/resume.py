@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pileup.cli.arguments import RUN
+from pileup.cli.arguments import RUN, SECRET
 from pileup.cli.command import Command
 from pileup.cli.common import TRUST
 from pileup.cli.config import environment
@@ -28,13 +28,7 @@ from pileup.cli.working import working
     page="servers.md",
 )
 @click.argument("run", type=RUN)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Give a secret again that the run was begun with: the record does not keep it.",
-)
+@SECRET
 @click.option("--trust", is_flag=True, help=TRUST)
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
 @summary_option

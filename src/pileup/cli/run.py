@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import RUNS, SUITE, set_option
 from pileup.cli.command import Command
 from pileup.cli.config import environment
 from pileup.cli.ending import print_end, summary_option
@@ -43,18 +43,8 @@ MOST_TOLD = 5
     page="suite-file.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a variable, or a word of the suite by its path: targets.se.url=https://…",
-)
+@RUNS
+@set_option()
 @click.option(
     "--fleet",
     metavar="PLACES",
@@ -82,7 +72,7 @@ def command(
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
-    70 an internal error of pileup itself.
+    70 an internal error of pileup itself, 74 stdout could not be written.
     """
     from pileup.cli.common import parse_settings
 

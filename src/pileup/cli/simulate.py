@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import RUNS, SUITE, set_option
 from pileup.cli.command import Command
 from pileup.cli.config import environment
 from pileup.cli.ending import print_end, summary_option
@@ -25,18 +25,8 @@ from pileup.cli.working import working
     page="simulate.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a variable, or a word of the suite by its path: targets.tape.launch.drives=8",
-)
+@RUNS
+@set_option("Set a variable, or a word of the suite by its path: targets.tape.launch.drives=8")
 @summary_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
@@ -54,7 +44,8 @@ def command(
     is the run folder. Ctrl-C ends the simulation in order, twice at once.
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, or something real in it, 4 a criterion
-    not met, 5 a target could not be made, 6 stopped by the user, 8 verdict unknown, 70 an internal error of pileup.
+    not met, 5 a target could not be made, 6 stopped by the user, 8 verdict unknown, 70 an internal error of pileup,
+    74 stdout could not be written.
     """
     from pileup.cli.common import parse_settings
     from pileup.cli.console import SafeConsole
@@ -66,7 +57,7 @@ def command(
 
     stop = Stop()
     with working("checking the suite"):
-        plan = planned(suite, parse_settings(settings), None, environment())
+        plan = planned(suite, parse_settings(settings), None, environment(), simulated=True)
     with working("simulating"), signals(stop, SafeConsole(stderr=True)):
         simulation = SuiteSimulation(plan, runs_folder(out, environment()), stop)
         results = simulation.run()

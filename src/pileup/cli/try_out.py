@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import SUITE, set_option
 from pileup.cli.command import Command
 from pileup.cli.config import environment
 from pileup.cli.messages import echo
@@ -42,13 +42,7 @@ SHOWN = 200
 @click.argument("suite", type=SUITE)
 @click.argument("test")
 @click.option("--client", type=click.IntRange(0), default=0, show_default=True, help="Which client it is.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a variable, or a word of the suite by its path: targets.se.url=https://…",
-)
+@set_option()
 @click.option("--pdb", "debug", is_flag=True, help="Enter the debugger of Python where it fails.")
 @click.pass_context
 def command(context: click.Context, suite: str, test: str, client: int, settings: tuple[str, ...], debug: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.arguments import SUITE
+from pileup.cli.arguments import SUITE, set_option
 from pileup.cli.command import Command, OneOf
 from pileup.cli.messages import echo
 from pileup.cli.working import working
@@ -32,10 +32,9 @@ FORMATS = ("text", "json", "github")
     page="suite-file.md",
 )
 @click.argument("suite", type=SUITE)
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
-)
+@set_option()
 @click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
+@click.option("--simulate", is_flag=True, help="As a suite for `pileup simulate`, which says what is real in it.")
 @click.option(
     "--format",
     "form",
@@ -47,7 +46,13 @@ FORMATS = ("text", "json", "github")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def command(
-    context: click.Context, suite: str, settings: tuple[str, ...], static: bool, form: str, as_json: bool
+    context: click.Context,
+    suite: str,
+    settings: tuple[str, ...],
+    static: bool,
+    simulate: bool,
+    form: str,
+    as_json: bool,
 ) -> None:
     """Report every mistake in a suite.
 
@@ -59,19 +64,30 @@ def command(
     """
     from pileup.cli.common import parse_settings
     from pileup.model.errors import SuiteError
-    from pileup.suite import load
     from pileup.suite.shipped import suite_path
 
     path, form = suite_path(suite), "json" if as_json else form
     try:
         with working("checking the suite"):
-            plan = load(path, parse_settings(settings), imports=not static)
+            plan = checked(path, parse_settings(settings), static=static, simulate=simulate)
     except SuiteError as problem:
         if form == "text":
             raise
         echo(json.dumps(invalid(path, problem), indent=2) if form == "json" else for_github(problem))
         context.exit(int(problem.exit_code))
     echo(json.dumps(valid(path, plan), indent=2) if form == "json" else "\n".join(summary(plan)))
+
+
+def checked(path: Path, values: dict[str, str], *, static: bool, simulate: bool) -> Plan:
+    """Return the plan of a suite, for a run or for a simulation. Raises SuiteError with every mistake."""
+    from pileup.suite import load
+
+    plan = load(path, values, imports=not static, servers=not simulate)
+    if simulate:
+        from pileup.run.simulation.refusals import refuse
+
+        refuse(plan)
+    return plan
 
 
 def summary(plan: Plan) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from pileup._core._native import now
+from pileup.fleet.asking import Answering
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
 from pileup.fleet.python.client import Sink
@@ -102,10 +104,13 @@ class Place(Protocol):
 class Pressing:
     """One load under way at the places of a fleet."""
 
-    def __init__(self, order: Order, parts: Sequence[Part], margin: int = 0) -> None:
+    def __init__(
+        self, order: Order, parts: Sequence[Part], margin: int = 0, answering: Answering | None = None
+    ) -> None:
         self.order = order
         self._parts = parts
         self._margin = max(margin, NOTICE)
+        self._answering = answering
         self._stopped = FINISHED
 
     @property
@@ -181,11 +186,19 @@ class Pressing:
         """Let the clients go once the load is over."""
         for part in self._parts:
             part.close()
+        if self._answering is not None:
+            self._answering.close()
 
 
 def _seen_with_others(part: Part) -> Ending:
     """Return how a part ended; a lost place counts only as lost while there are others."""
     return Ending(EndingKind.PLACE_LOST, part.ending.why) if part.lost else part.ending
+
+
+def _answering(order: Order, work: Work, output: Sink) -> Answering | None:
+    """Return what answers the clients of a load, if they ask anything. Raises PileupError or ValueError."""
+    coordinator = None if work.coordinator is None else work.coordinator()
+    return None if coordinator is None else Answering(coordinator, order.name, order.load.most or 0, output.note)
 
 
 Reopen = Callable[[int, Place], Place]
@@ -251,6 +264,8 @@ class Fleet:
         if not places:
             told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self._chosen(order))
             raise TargetError(f"no place is left to run the load: {told}", "a place that answers")
+        answering = _answering(order, work, output)
+        work = replace(work, answerer=answering)
         works = [work.at(self.places.index(place) + 1) for place in places]
         shares = [(shard, len(places)) for shard in range(len(places))]
         parts = [
@@ -265,8 +280,10 @@ class Fleet:
         except BaseException:
             for part in parts:
                 part.abandon()
+            if answering is not None:
+                answering.close()
             raise
-        return Pressing(order, parts, max(place.margin() for place in places))
+        return Pressing(order, parts, max(place.margin() for place in places), answering)
 
     def workers(self, order: Order) -> int:
         """Return how many native workers a load takes at a place, the most."""

@@ -125,13 +125,16 @@ def starts_of(places: Places) -> list[Start]:
 
 
 def python_files(plan: Plan) -> dict[str, bytes]:
-    """Return the Python files that a plan names and those beside them: path relative to the suite -> content.
+    """Return the Python files that a plan names, also in options, and those beside them: path relative to the suite ->
+    content.
 
     Raises TargetError when they are too many or too large to be sent.
     """
     suite = plan.suite
     named = [*(test.use for test in suite.tests), *(monitor.use for monitor in suite.monitors)]
     named += [target.kind for target in suite.targets.values()]
+    options = [suite.options, *(test.options for test in suite.tests)]
+    named += [value for each in options for value in each.values() if isinstance(value, str)]
     paths = {Path(name.rpartition(":")[0]) for name in named if ".py:" in name}
     found: dict[str, bytes] = {}
     for path in paths:

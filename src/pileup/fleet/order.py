@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from pileup._core import _native
+from pileup.fleet.asking import Answerer
 from pileup.fleet.starts import StartsFile
 from pileup.model.loads.load import Load
 from pileup.model.plan import Case
 from pileup.model.program import ClientSpec, Program
 from pileup.model.record import Phase
-from pileup.plugin import Test
+from pileup.plugin import Coordinator, Test
 
 MOST_THREADS = 64
 """Clients in flight of an open load of a plain Python test that does not say: more would wait for the interpreter."""
@@ -31,6 +32,10 @@ class Work:
     """Whether the Python test's `run` is async."""
     by_place: tuple[Program, ...] = ()
     """The program of each place of the fleet, where they differ; `program` is that of the first."""
+    coordinator: Callable[[], Coordinator | None] | None = None
+    """Makes what answers the clients of a load at all places, if anything does."""
+    answerer: Answerer | None = None
+    """What answers them while a load is under way."""
 
     def at(self, position: int) -> Work:
         """Return the work of a place, by its position in the fleet from 1."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from pileup._core._native import Press, Recorder, now
 from pileup.fleet.artefacts import ArtefactFolder
+from pileup.fleet.asking import Answer, Asking
 from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import MOST_THREADS, Order, Work, client_to_native
@@ -18,12 +20,12 @@ from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.ending import Ending, EndingKind
 from pileup.model.manifest import PlaceEntry
-from pileup.model.record import Frame, FrameRow
+from pileup.model.record import Claimed, Frame, FrameRow
 
 Reports = list[Reported]
 """Numbers that Python tests reported."""
-Claims = list[tuple[int, str, str, str]]
-"""Submissions that Python tests claimed: (ns since the epoch, name, id, what)."""
+Claims = list[Claimed]
+"""Submissions that Python tests claimed."""
 
 
 class LocalPart:
@@ -38,6 +40,7 @@ class LocalPart:
         self.place = place.number
         self._press: Press
         self._artefacts = ArtefactFolder()
+        self._asking = Asking(work.answerer) if work.answerer is not None else None
         self._executor: PythonExecutor | None = None
         self._last = self._cpu = 0
 
@@ -56,9 +59,8 @@ class LocalPart:
             return
         kind = CoroutineExecutor if work.coroutine else ThreadExecutor
         here, place = self._artefacts, self._place
-        desk = LoadContext(
-            self.order, self._output, place.ledger.ledger, place.board, place.number, place.name, artefacts=here
-        )
+        told = place.ledger.ledger, place.board, place.number, place.name
+        desk = LoadContext(self.order, self._output, *told, artefacts=here, asking=self._asking)
         self._executor = kind(self._press, desk, work.make)
         self._executor.start()
 
@@ -96,6 +98,13 @@ class LocalPart:
                 self._executor.give_up()  # which says more than that it was under way
         finally:
             self._press.stop(at_once)
+            if at_once and self._asking:
+                self._asking.close("the load was ended")
+
+    def answer(self, answers: Sequence[Answer]) -> None:
+        """Pass on what the coordinator of the load answers its clients."""
+        if self._asking:
+            self._asking.answer(answers)
 
     def set_level(self, level: float, at: int) -> None:
         """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""
@@ -133,6 +142,8 @@ class LocalPart:
 
     def close(self) -> None:
         """Let the clients go once the load is over."""
+        if self._asking:
+            self._asking.close()
         if self._executor:
             self._executor.close()
         self._artefacts.bring_home(partial(self._output.keep, self.place), self._output.note)

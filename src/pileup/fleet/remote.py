@@ -7,13 +7,14 @@ import os
 import pickle
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pileup._core._native import now
+from pileup.fleet.asking import Answer, Answerer, Answering, pack_answers, unpack_asks, unpack_clients
 from pileup.fleet.connection import ANSWER_WITHIN, Connection
 from pileup.fleet.inflight_file import InflightReader
 from pileup.fleet.launch import Start
@@ -59,6 +60,7 @@ class RemotePart:
     def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink, shard: tuple[int, int]) -> None:
         self.order = order
         self.output = output
+        self.answerer: Answerer | None = None
         self.news = LoadUpdates()
         self.number = number
         self.begun = 0
@@ -140,6 +142,23 @@ class RemotePart:
         with self._changed:
             taken, self.news.claimed = self.news.claimed, []
         return taken
+
+    def take_asks(self, message: Message) -> None:
+        """Pass on what clients ask, or that they ask nothing more."""
+        if self.answerer is None or self.news.over:
+            return
+        if message.kind == "asks":
+            self.answerer.take(unpack_asks(message), self._answer)
+        else:
+            self.answerer.leave(unpack_clients(message))
+
+    def _answer(self, answers: Sequence[Answer]) -> None:
+        self._place.send("answers", pack_answers(self.number, answers))
+
+    def left(self) -> None:
+        """Say that its clients ask nothing more: it is over, or its place is lost."""
+        if isinstance(self.answerer, Answering):
+            self.answerer.leave_shard(*self.shard, lost=self.lost)
 
     def settle(self) -> None:
         """Count what was due at a lost place until now, and not begun, as missed; once the others are over."""
@@ -248,12 +267,14 @@ class RemotePlace:
     def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> RemotePart:
         """Have the place make its part of a load: shard (number from 0, of how many)."""
         part = RemotePart(self, next(self._numbers), order, output, shard)
+        part.answerer = work.answerer
         with self.changed:
             self._parts[part.number] = part
         plain = {"part": part.number, "shard": shard[0], "shards": shard[1]}
         if order.starts and self.start.far:
             self._send_starts(part, order.part(*shard, most_clients(work)))
-        self.send("prepare", plain, pickle.dumps((order, work.program, work.client, work.coroutine)))
+        told = order, work.program, work.client, work.coroutine, work.answerer is not None
+        self.send("prepare", plain, pickle.dumps(told))
         return part
 
     def _send_starts(self, part: RemotePart, share: tuple[int, int] | None) -> None:
@@ -313,6 +334,10 @@ class RemotePlace:
         if message.kind == "own":
             self._keep(message)
             return
+        if message.kind in {"asks", "left"}:
+            if (part := self._parts.get(message.number("part"))) is not None:
+                part.take_asks(message)
+            return
         with self.changed:
             if message.kind == "frames":
                 self._take_frames(message)
@@ -321,6 +346,8 @@ class RemotePlace:
                 if part is not None:
                     self._tell(part, message)
             self.changed.notify_all()
+        if message.kind == "over" and (part := self._parts.get(message.number("part"))) is not None:
+            part.left()
 
     def _take_frames(self, message: Message) -> None:
         frames = unpack_frames(message["frames"], message.blobs, self.number)
@@ -408,3 +435,6 @@ class RemotePlace:
                 part.news.over = True
             self._ledger += self._loss.of_ledger(told)
             self.changed.notify_all()
+            parts = list(self._parts.values())
+        for part in parts:
+            part.left()

@@ -20,6 +20,7 @@ import psutil
 
 from pileup._core import _native
 from pileup._core._native import VERSION, now
+from pileup.fleet.asking import WireAnswerer, unpack_answers
 from pileup.fleet.cores import workers
 from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.order import Order, Work
@@ -28,7 +29,7 @@ from pileup.fleet.self_watch import SelfWatch
 from pileup.fleet.starts import Inbox
 from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_frames, receive
 from pileup.model.errors import PileupError
-from pileup.model.record import Frame, Sample
+from pileup.model.record import Claimed, Frame, Sample
 from pileup.plugin import Test
 from pileup.record.output import LARGEST_CASE, MOST_NOTED, STREAMS
 
@@ -132,6 +133,10 @@ class WireOutput:
         """Send a piece of a file that a test has left."""
         self._send("artefact", {"part": self._part, "name": name, "first": first}, (piece,))
 
+    def claim(self, claims: Sequence[Claimed]) -> None:
+        """Send submissions at once."""
+        self._send("claimed", {"part": self._part, "claims": [*claims]})
+
 
 class Server:
     """Serves one parent."""
@@ -182,7 +187,7 @@ class Server:
                 threading.Thread(target=self._prepare, args=(message,), daemon=True).start()
             case "begin":
                 self._begin(message["part"], message["start"])
-            case "stop" | "level":
+            case "stop" | "level" | "answers":
                 self._change(self._parts[message["part"]], message)
             case "flush":
                 self._tell(list)
@@ -191,7 +196,9 @@ class Server:
                 self._builder.take(message, self._send)
 
     def _change(self, part: LocalPart, message: Message) -> None:
-        if message.kind == "stop":
+        if message.kind == "answers":
+            part.answer(unpack_answers(message))
+        elif message.kind == "stop":
             part.stop(message["at_once"])
         else:
             part.set_level(message["level"], message["at"])
@@ -220,11 +227,12 @@ class Server:
         number = message["part"]
         order: Order
         try:
-            order, program, client, coroutine = pickle.loads(message.blob())  # noqa: S301  as above
+            order, program, client, coroutine, asks = pickle.loads(message.blob())  # noqa: S301  as above
             if self._place is None or self._builder is None:
                 raise ValueError("this place was not opened for loads")
             make = self._builder.test(order.case, order.shared) if program is None else _no_test
-            work = Work(make, program, client, coroutine)
+            way = WireAnswerer(self._send, number) if asks else None
+            work = Work(make, program, client, coroutine, answerer=way)
             shard = message["shard"], message["shards"]
             order = replace(order, starts=self._inbox.found(number, order.starts))
             self._parts[number] = self._place.prepare(order, work, WireOutput(self._send, number), shard)

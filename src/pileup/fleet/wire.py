@@ -18,7 +18,7 @@ from pileup.model.errors import PileupError
 from pileup.model.record import Frame, FrameRow
 from pileup.record.frames import LIMITS
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Version of this protocol; part of hello."""
 LARGEST = 64 << 20
 """Bytes of the largest message."""

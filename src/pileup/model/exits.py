@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the process; only `probe` uses Nagios' 0 to 3."""
+    """Exit codes of the process; only `probe` uses Nagios' 0 to 3. 70 and 74 are those of sysexits.h."""
 
     PASSED = 0
     CASE_FAILED = 1
@@ -19,6 +19,7 @@ class ExitCode(IntEnum):
     STOPPED_BY_LIMIT = 7
     UNKNOWN = 8
     INTERNAL = 70
+    OUTPUT_LOST = 74
 
 
 PRECEDENCE = (

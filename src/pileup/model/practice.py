@@ -83,6 +83,17 @@ class StorageFault(Fault):
     )
 
 
+class S3Fault(StorageFault):
+    """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
+
+    kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost", "error_in_200", "broken_xml"] = Field(  # type: ignore[assignment]  # more of them
+        description="stall: no answer for a time; refuse: 503 at once, SlowDown; truncate: the body ends in the "
+        "middle; wrong_byte: one byte of an object that is read is changed; error: an error status; ghost: carried "
+        "out, but answered late or never; error_in_200: an upload in parts is not ended, and the answer is 200 with "
+        "an <Error> in it; broken_xml: an answer in XML lacks its end, though it is as long as it says"
+    )
+
+
 class Tls(Part):
     """Files that make a practice target speak TLS. All are PEM."""
 
@@ -202,6 +213,51 @@ class StorageSettings(GuardedSettings):
             },
             "faults": [fault.to_native() for fault in self.faults],
         }
+
+
+class S3Settings(ServerSettings):
+    """Settings of the practice S3.
+
+    A request waits in the order of arrival for one of `threads` slots and holds it for a service time drawn for its
+    number; then its signature is checked, and its body or that of its answer moves at the bandwidth.
+    """
+
+    service: TimeLaw = Field(
+        Law(fixed=0), description="time for which a request holds its slot, e.g. `20 ms` or `{lognormal: [20 ms, 0.5]}`"
+    )
+    bandwidth: Bandwidth | None = Field(
+        None, ge=1000, description="of all bodies together, in and out; default: unlimited"
+    )
+    capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
+    buckets: tuple[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")], ...] = Field(
+        ("pileup",), description="buckets that are there"
+    )
+    region: str = Field("us-east-1", min_length=1, description="region that signatures must be for")
+    access_key: str | None = Field(
+        CLIENT, min_length=1, description="key that may come in; null: anybody may, unsigned"
+    )
+    secret_key: SecretStr = Field(SecretStr(SECRET), description="secret of the key; default: `open-sesame`")
+    session_tokens: dict[str, Duration] = Field(
+        {}, description="session tokens, one of which a request must have, and how long after the start each is good"
+    )
+    clock_ahead: Duration = Field(
+        0, description="how far its clock is ahead of the machine's: beyond 15 min it refuses all requests"
+    )
+    clock_behind: Duration = Field(0, description="the same, behind")
+    page: int = Field(1000, ge=1, le=1000, description="most entries of a page of a listing")
+    domain: str = Field("localhost", min_length=1, description="hosts BUCKET.DOMAIN name a bucket")
+    faults: tuple[S3Fault, ...] = Field((), description="faults to inject")
+
+    def to_native(self) -> dict[str, object]:
+        """Return plain data for `PracticeS3` (as JSON): times in ns, sizes in bytes, bandwidth in bytes/s."""
+        plain = ("bandwidth", "capacity", "region", "access_key", "session_tokens", "page", "domain")
+        return (
+            self.common()
+            | {name: getattr(self, name) for name in plain}
+            | {"buckets": list(self.buckets), "secret_key": self.secret_key.get_secret_value()}
+            | {"clock_ahead": self.clock_ahead - self.clock_behind, "service": self.service.to_native()}
+            | {"faults": [fault.to_native() for fault in self.faults]}
+        )
 
 
 class BatchSettings(GuardedSettings):

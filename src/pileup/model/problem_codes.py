@@ -39,3 +39,4 @@ class ProblemCode(StrEnum):
     OVER_LIMIT = "over-limit"
     SECRET = "secret-in-scan"  # noqa: S105  what it is about
     NOT_SIMULATED = "not-simulated"
+    ONLY_SIMULATED = "only-simulated"

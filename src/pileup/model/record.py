@@ -213,6 +213,10 @@ class SampleRow:
     """Number of the iteration that a test reported it in, over the whole case; None for a monitor's."""
 
 
+Claimed = tuple[int, str, str, str]
+"""A submission that a test claims: ns since the epoch, name, id, what."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
     """A submission as its client knows it: acknowledged with an id, or without an answer (no id)."""
@@ -223,10 +227,11 @@ class ClaimRow:
     test: str
     target: str
     name: str
-    """Name of the job, which no other has; of a delegation the user."""
+    """Name of the job or stage request, which no other has; of a delegation the user."""
     id: str = ""
     what: str = "job"
-    """"job"; "delegation" for credentials handed over or renewed, "revoked" for revoked ones."""
+    """"job"; "delegation" for credentials handed over or renewed, "revoked" for revoked ones; "request" for a stage
+    request that is about to be made (no id) or was made, "released" when nothing is left of it."""
 
 
 @dataclass(frozen=True, slots=True)

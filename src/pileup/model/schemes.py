@@ -6,6 +6,7 @@ WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
 STORAGE = {
     "xrootd": ("root", "roots", "xroot", "xroots"),
     "webdav": WEB,
+    "s3": ("s3", "s3s"),
     "posix": ("file", ""),
 }
 """Kinds of storage, and how their urls begin; a path alone has no scheme."""

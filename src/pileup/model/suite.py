@@ -95,6 +95,16 @@ class Credentials(Part):
     )
     certificate: str | None = Field(None, description="file with the client certificate chain (PEM)")
     key: str | None = Field(None, description="file with the key of the client certificate (PEM)")
+    access_key: SecretStr | None = Field(
+        None,
+        description="of S3: id of the access key; without keys those of $AWS_ACCESS_KEY_ID and "
+        "$AWS_SECRET_ACCESS_KEY, else those of the profile",
+    )
+    secret_key: SecretStr | None = Field(None, description="of S3: secret of the access key; better a profile")
+    session_token: SecretStr | None = Field(None, description="of S3: token of temporary keys")
+    profile: Text | None = Field(
+        None, description="of S3: profile in ~/.aws/credentials or ~/.aws/config; default: $AWS_PROFILE, else `default`"
+    )
     issuer: IssuerSpec | None = Field(
         None, description="who gives pileup a bearer token, and the next one before that has expired"
     )

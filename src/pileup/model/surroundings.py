@@ -1,4 +1,4 @@
-"""The user's credentials in the usual places of the grid: tokens, proxies and CA folders.
+"""The user's credentials in the usual places: tokens, proxies and CA folders of the grid, keys of S3.
 
 The command line introduces the user's environment once, at its start (`introduce`), and so does what Python users
 call (`pileup.api`); nobody else reads it. What is found
@@ -18,6 +18,14 @@ from pileup.model.errors import TargetError
 DISCOVER = "discover"
 """The word of `credentials` that asks for it."""
 VARIABLES = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_CONFIG_FILE",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_SHARED_CREDENTIALS_FILE",
     "BEARER_TOKEN",
     "BEARER_TOKEN_FILE",
     "PILEUP_CLIENT_SECRET",
@@ -84,18 +92,16 @@ class Surroundings:
         return path
 
     def state(self) -> Path:
-        """Return where programs of this user keep what must outlive them: $XDG_STATE_HOME, else ~/.local/state.
-
-        The home is that of the account: $HOME may be another's, as under sudo.
-        """
+        """Return where programs of this user keep what must outlive them: $XDG_STATE_HOME, else ~/.local/state."""
         named = self._variable("XDG_STATE_HOME")
-        if named.startswith("/"):
-            return Path(named)
+        return Path(named) if named.startswith("/") else self.home() / ".local" / "state"
+
+    def home(self) -> Path:
+        """Return the user's home: that of the account, since $HOME may be another's, as under sudo."""
         try:
-            home = pwd.getpwuid(os.geteuid()).pw_dir
+            return Path(pwd.getpwuid(os.geteuid()).pw_dir)
         except KeyError:  # of a container, where numbers need no names
-            home = str(Path.home())
-        return Path(home) / ".local" / "state"
+            return Path.home()
 
     def _token_files(self) -> Iterator[Path]:
         if named := self._variable("BEARER_TOKEN_FILE"):

@@ -28,6 +28,7 @@ from pileup.model.record import Outcome, Sample
 from pileup.model.sizes import Sizes
 from pileup.model.suite_part import Part
 from pileup.plugin.commands import Finished, run_command, split_command
+from pileup.plugin.coordinator import Ask, Coordinator, Reply
 from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
@@ -48,12 +49,14 @@ __all__ = [
     "Accepts",
     "Ambiguous",
     "Answer",
+    "Ask",
     "Bandwidth",
     "Call",
     "Cause",
     "ClientSpec",
     "Content",
     "Context",
+    "Coordinator",
     "Count",
     "Daemon",
     "Destination",
@@ -85,6 +88,7 @@ __all__ = [
     "ProgramClient",
     "Rate",
     "Refused",
+    "Reply",
     "Report",
     "RunResults",
     "Sample",

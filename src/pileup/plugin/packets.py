@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -28,6 +28,8 @@ READERS = 4
 """Workers of other nodes that read from a node at once, as in PROOF's adaptive packetizer (PROOF_MaxSlavesNode)."""
 LATE = 2.0
 """A packet is late after so many times what its worker should need."""
+LEAST = 0.1
+"""Seconds for which no packet is late, however few events it has: any worker may be held up for so long."""
 NEW, OLD = 0.5, 0.5
 """Weights of the rate of the last packet, and of those before."""
 
@@ -95,8 +97,12 @@ class _Worker:
 class Packetizer:
     """Hands out the events of files to workers."""
 
-    def __init__(self, files: Sequence[File], seconds: float = SECONDS, readers: int = READERS) -> None:
+    def __init__(
+        self, files: Sequence[File], seconds: float = SECONDS, readers: int = READERS, private: Collection[str] = ()
+    ) -> None:
         self._files = files
+        self._private = private
+        """Nodes whose files only their own workers can read."""
         self._seconds = seconds
         self._readers = readers
         self._nodes: dict[str, _Node] = {}
@@ -125,6 +131,15 @@ class Packetizer:
         """Whether every event has been counted."""
         return self.uncounted == 0
 
+    @property
+    def due(self) -> float | None:
+        """When the next packet may be late, which idle workers could take over; None when none is out."""
+        return self._late[0][0] if self._late else None
+
+    def may_give(self, now: float) -> bool:
+        """Whether there may be something for a worker that asks now."""
+        return bool(self.unassigned or self._parts or (self._late and self._late[0][0] <= now))
+
     def join(self, worker: str, node: str) -> None:
         """Let a worker at a node take part."""
         self._workers[worker] = _Worker(node)
@@ -132,10 +147,11 @@ class Packetizer:
     def ask(self, worker: str, now: float) -> Packet | None:
         """Return the next packet of a worker; None when there is nothing it could do now, so that it asks again."""
         asking = self._workers[worker]
-        out = self._from_files(asking) or self._part() or self._of_late(worker, now)
+        out = self._from_files(asking) or self._part(asking) or self._of_late(worker, now)
         if out is None:
             return None
-        heappush(self._late, (now + LATE * self._needs(asking, out.packet), out.packet.id))
+        patience = max(LATE * self._needs(asking, out.packet), LEAST)
+        heappush(self._late, (now + patience, out.packet.id))
         out.holders.add(worker)
         asking.held[out.packet.id] = out.packet
         self._read_from_afar(asking, out.packet, 1)
@@ -225,7 +241,7 @@ class Packetizer:
         """Note that a node has `more` events left than before, everywhere on the way to it."""
         has = self._nodes[node]
         has.events += more
-        if left := has.open(self._readers):
+        if node not in self._private and (left := has.open(self._readers)):
             for place in _way(node):
                 heappush(self._most.setdefault(place, []), (-left, node))
 
@@ -281,25 +297,43 @@ class Packetizer:
         self._next += 1
         return out
 
-    def _part(self) -> _Out | None:
+    def _part(self, worker: _Worker) -> _Out | None:
         """Return a part that nobody holds."""
-        while self._parts:
-            out = self._out.get(self._parts.popleft())
-            if out is not None and not out.done:
+        for _ in range(len(self._parts)):
+            number = self._parts.popleft()
+            out = self._out.get(number)
+            if out is None or out.done:
+                continue
+            if self._reads(worker, out):
                 return out
+            self._parts.append(number)
         return None
+
+    def _reads(self, worker: _Worker, out: _Out) -> bool:
+        """Whether a worker can read the file of a packet."""
+        node = self._files[out.packet.file].node
+        return node == worker.node or node not in self._private
 
     def _of_late(self, worker: str, now: float) -> _Out | None:
         """Return what another worker is late with: a part of it, or the same if it is one cluster."""
-        while self._late and self._late[0][0] <= now:
-            out = self._out.get(heappop(self._late)[1])
+        asking, others = self._workers[worker], []
+        found = None
+        while found is None and self._late and self._late[0][0] <= now:
+            due, number = heappop(self._late)
+            out = self._out.get(number)
             if out is None or out.done or out.parts or worker in out.holders or len(out.holders) >= HOLDERS:
                 continue  # nobody else needs to take it
+            if not self._reads(asking, out):
+                others.append((due, number))
+                continue
             if out.whole is None and out.stop - out.first > 1:
                 self._divide(out)
-                return self._part()
-            return out
-        return None
+                found = self._part(asking)
+            else:
+                found = out
+        for each in others:
+            heappush(self._late, each)
+        return found
 
     def _needs(self, worker: _Worker, packet: Packet) -> float:
         """Return the seconds that a worker should need: by its rate, else by that of all, else as a packet should."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, TracebackType
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from pileup.model.cause import Cause
-from pileup.model.record import Outcome
+from pileup.model.record import Labels, Outcome, labels_of
 from pileup.plugin.operation import End
+from pileup.plugin.recording import text_of
 
 T = TypeVar("T")
 CHECKED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _-]{0,79}")
@@ -54,12 +55,61 @@ class PlainBlock(ABC):
         self.__exit__(kind, problem, trace)
 
 
-def checked(name: str, ok: object) -> tuple[str, Outcome, str]:
-    """Return the operation that a check is, its outcome and message. Raises ValueError for what no suite can name."""
-    if not CHECKED.fullmatch(name):
-        raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
-    operation = f"check.{name.replace(' ', '_')}"
-    return (operation, Outcome.PASSED, "") if ok else (operation, Outcome.FAILED, name)
+class Recorded(NamedTuple):
+    """An operation that has ended. Times are ns since the epoch."""
+
+    name: str
+    key: str
+    start: int
+    end: int
+    outcome: Outcome
+    bytes: int = 0
+    calls: int = 0
+    first_byte: int = 0
+    """0: not marked."""
+    error: str = ""
+    labels: Mapping[str, str] = MappingProxyType({})
+
+
+class PlainOp(ABC):
+    """What an iteration (plugin.Op) does with operations that something else has timed, in plain Python."""
+
+    @abstractmethod
+    def now(self) -> int:
+        """Return the time, ns since the epoch."""
+
+    @abstractmethod
+    def keep(self, found: Recorded) -> None:
+        """Take an operation that has ended."""
+
+    def check(self, name: str, ok: object) -> bool:
+        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
+        if not CHECKED.fullmatch(name):
+            raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
+        now, outcome = self.now(), Outcome.PASSED if ok else Outcome.FAILED
+        self.keep(Recorded(f"check.{name.replace(' ', '_')}", "", now, now, outcome, error="" if ok else name))
+        return bool(ok)
+
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int | None = None,
+        outcome: int = 0,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that somebody else has timed. Raises ValueError for invalid times and labels."""
+        over, told = self.now() if end is None else end, labels_of(text_of(labels or {}))
+        if start < 0 or over < 0:
+            raise ValueError(f"operation {name!r} from {start} to {over}; expected ns since the epoch")
+        known = Outcome(outcome)
+        self.keep(Recorded(name, key, start, max(start, over), known, bytes, calls, first_byte, error, told))
 
 
 class PlainLedger(ABC, Generic[T]):

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
-
-import psutil
+from typing import IO, TYPE_CHECKING
 
 from pileup.plugin.commands import Finished, Stream
+
+if TYPE_CHECKING:
+    from pileup.plugin.process_group import ProcessGroup
 
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -34,7 +35,8 @@ _running: set[subprocess.Popen[bytes]] = set()
 def _end_all() -> None:
     """End what still runs when pileup ends, even in the middle of an iteration."""
     for process in list(_running):
-        _signal(process.pid, _descendants(process.pid), signal.SIGKILL)
+        group = _group(process)
+        group.signal(group.descendants(), signal.SIGKILL)
 
 
 def execute(
@@ -189,13 +191,14 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 def _end_group(process: subprocess.Popen[bytes], ended: bool) -> None:
     """End what is left of the process group, and at a timeout also descendants that have left the group."""
-    strays = [] if ended else _descendants(process.pid)
+    group = _group(process)
+    strays = [] if ended else group.descendants()
     for number, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, KILLED_WITHIN)):
-        _signal(process.pid, strays, number)
+        group.signal(strays, number)
         if ended:
             process.wait()
         deadline = time.monotonic() + patience
-        while alive := _alive(process, strays):
+        while alive := group.alive(strays):
             if time.monotonic() > deadline:
                 break
             time.sleep(TICK / 2)
@@ -204,40 +207,7 @@ def _end_group(process: subprocess.Popen[bytes], ended: bool) -> None:
     process.poll()  # do not wait: a process that hangs in the kernel, e.g. on a dead file server, cannot be ended
 
 
-def _descendants(pid: int) -> list[psutil.Process]:
-    with suppress(psutil.Error):
-        return psutil.Process(pid).children(recursive=True)
-    return []
+def _group(process: subprocess.Popen[bytes]) -> ProcessGroup:
+    from pileup.plugin.process_group import ProcessGroup  # noqa: PLC0415  psutil is slow to import, and to list plug-ins
 
-
-def _signal(group: int, strays: list[psutil.Process], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-    for stray in strays:
-        with suppress(psutil.Error):  # psutil detects a reused pid
-            stray.send_signal(number)
-
-
-def _alive(process: subprocess.Popen[bytes], strays: list[psutil.Process]) -> bool:
-    """Whether something of the group, or a stray, still runs. Zombies do not count."""
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return any(_runs(stray) for stray in strays)
-    except PermissionError:  # owned by another user: it cannot be ended
-        return False
-    return any(_runs(each) for each in [*_members(process.pid), *strays])
-
-
-def _members(group: int) -> Iterator[psutil.Process]:
-    for pid in psutil.pids():
-        with suppress(psutil.Error, ProcessLookupError):
-            if os.getpgid(pid) == group:
-                yield psutil.Process(pid)
-
-
-def _runs(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    return False
+    return ProcessGroup(process)

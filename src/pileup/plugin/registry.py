@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,7 @@ def names(kind: str) -> list[str]:
 def find_all(kind: str) -> Iterator[Found]:
     """Yield every registered plug-in of a kind, also those that cannot be loaded here."""
     for entry in sorted(_entries(kind), key=lambda each: each.name):
-        package = entry.dist.name if entry.dist else ""
+        package = _name_of(entry.dist) if entry.dist else ""
         try:
             yield Found(kind, entry.name, package, _loaded(kind, entry))
         except PluginError as problem:
@@ -82,7 +84,7 @@ def _unknown(kind: str, name: str) -> PluginError:
 
 def _loaded(kind: str, entry: EntryPoint) -> type:
     """Import a registered class; any error in its package makes it unavailable, with the reason."""
-    package = entry.dist.name if entry.dist else entry.value
+    package = _name_of(entry.dist) if entry.dist else entry.value
     try:
         cls = entry.load()
     except (Exception, SystemExit) as problem:
@@ -102,5 +104,18 @@ def _loaded(kind: str, entry: EntryPoint) -> type:
     return cls
 
 
-def _entries(kind: str) -> Iterator[EntryPoint]:
-    yield from entry_points(group=f"pileup.{kind}")
+def _entries(kind: str) -> list[EntryPoint]:
+    return _registered(tuple(sys.path))[kind]
+
+
+@functools.cache
+def _registered(_path: tuple[str, ...]) -> dict[str, list[EntryPoint]]:
+    """Return what the packages on this path register; what all of them say is read once."""
+    found = entry_points()
+    return {kind: list(found.select(group=f"pileup.{kind}")) for kind in KINDS}
+
+
+@functools.cache
+def _name_of(package: Distribution) -> str:
+    """Return the name of a package, for which all of its description is read."""
+    return package.name

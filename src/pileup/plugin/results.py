@@ -4,6 +4,7 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 """
 
 from pileup.model.bottleneck import BottleneckRow, LimitedBy
+from pileup.model.bottleneck_table import bottlenecks_by_point
 from pileup.model.breakdown import Breakdown, LabelFigure, LabelLine
 from pileup.model.check import Check, Selected
 from pileup.model.contrast import (
@@ -32,6 +33,7 @@ from pileup.model.matrix import Matrix, MatrixCell, MatrixModel, ServerLine
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
 from pileup.model.response_map import ResponseMap
 from pileup.model.results import (
+    SIDE_BY_SIDE,
     CaseResult,
     Comparison,
     CriterionResult,
@@ -72,6 +74,7 @@ __all__ = [
     "OUTCOMES",
     "OWN_MONITOR",
     "PASSED",
+    "SIDE_BY_SIDE",
     "TOO_FEW",
     "WORSE",
     "AuditResult",
@@ -140,6 +143,7 @@ __all__ = [
     "Verdict",
     "amount",
     "apart_words",
+    "bottlenecks_by_point",
     "change_words",
     "comparison_sentence",
     "factors_of",

@@ -29,7 +29,9 @@ class Stage(StrEnum):
     CACHED = "cached"
     """It has come from tape to the cache; a copy begins."""
     DELIVERED = "delivered"
-    """The file is there. Nothing comes after it."""
+    """The file is there."""
+    RELEASED = "released"
+    """The system does not know the request any more; only of systems that are asked by requests."""
 
 
 class Step(NamedTuple):
@@ -38,6 +40,8 @@ class Step(NamedTuple):
     stage: Stage
     time: int
     drive: str = ""
+    request: str = ""
+    """Its id when it was ASKED, of systems that are asked by requests."""
 
 
 class TapeTarget(Target):
@@ -55,8 +59,8 @@ class TapeTarget(Target):
     def recall(self, node: int, path: str, size: int) -> AsyncIterator[Step]:
         """Ask the stager of a node, from 0, for a file of so many bytes; yield what becomes of it until it is there.
 
-        The first step is ASKED. Closing the iterator earlier takes the request back. Raises Failed when the file
-        cannot be read, or when the library does not know the request any more.
+        The first step is ASKED, the last one DELIVERED or RELEASED. Closing the iterator earlier takes the request
+        back. Raises Failed when the file cannot be read, or when the library does not know the request any more.
         """
 
 

@@ -78,9 +78,11 @@ class Target:
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
-        """Return how to start a private server with these settings, or None if this kind cannot be started.
+        """Return how to start a private server with these settings; None if this kind has no server with them.
 
-        Raises ValueError for a setting that is unknown or out of bounds.
+        A kind may have a server, a machine in virtual time (`simulated`), or both; some settings may be those of the
+        machine alone. A suite that needs a server where there is none is refused when its plan is made. Raises
+        ValueError for a setting that is unknown or out of bounds.
         """
         return None
 
@@ -263,3 +265,11 @@ class FileTarget(Target):
     @abstractmethod
     def mkdir(self, path: str) -> None:
         """Make a folder; an existing one is fine."""
+
+    def end_uploads(self, path: str) -> int:
+        """End what clients have begun to write below a folder and never ended; return how many.
+
+        For systems that keep such things beside the files, where no listing shows them. pileup calls it only for the
+        run's own folder, after it has read its marker in it.
+        """
+        return 0

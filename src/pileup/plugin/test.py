@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pileup.model.answers import ANSWER, MOST_TOLD, answer_of, file_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import Sample, as_number, labels_text
 from pileup.model.shared import SharedData
+from pileup.plugin.coordinator import Answered, Coordinator, Plain
 from pileup.plugin.operation import Ledger, Op
 from pileup.plugin.options import assign
 from pileup.plugin.sessions.span import EngineSessions
@@ -23,6 +26,16 @@ if TYPE_CHECKING:
     from pileup.model.loads.load import Load
     from pileup.model.program import Program
     from pileup.plugin.target import Target
+
+
+class Asker(Protocol):
+    """The way from one client to the coordinator of its test."""
+
+    def ask(self, told: Plain, blob: bytes, *, later: bool = False) -> Future[Answered]:
+        """Ask, and return what gets the answer; `later` leaves the sending to `send`."""
+
+    def send(self) -> None:
+        """Send what was asked and left."""
 
 
 def _nowhere() -> Path:
@@ -105,7 +118,7 @@ class Test:
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of claims that may remain on the target after a crash: "job", "delegation"."""
+    """Kinds of claims that may remain on the target after a crash: "job", "delegation", "request"."""
 
     waits: bool = False
     """Whether an iteration only waits for the system: it is ended at once when the run is stopped."""
@@ -122,6 +135,8 @@ class Test:
     """Gets the numbers of `report`; set by the harness."""
     claimer: Callable[[str, str, str], None] | None
     """Gets the submissions of `claim`; set by the harness."""
+    asker: Asker | None
+    """The way of `ask`, None where nothing answers; set by the harness before `setup`."""
     stamp: str
     """Names that contain it are unique over all runs; set by the harness, the same for all clients of a load."""
     shared: SharedData
@@ -139,6 +154,7 @@ class Test:
         self.context = context or Context()
         self.reporter = None
         self.claimer = None
+        self.asker = None
         self.stamp = secrets.token_hex(5)
         self._answers: set[int] = set()
         assign(self, options)
@@ -163,6 +179,13 @@ class Test:
 
     def end_run(self) -> None:
         """Clean up after `begin_run`, on the same object, after all clients, however the run ends; may be `async`."""
+
+    def coordinator(self) -> Coordinator | None:
+        """Return what answers the `ask` of all clients at all places, once for each load; None: nothing does.
+
+        It is called, on an instance of its own, where pileup was started, with the target open.
+        """
+        return None
 
     def setup(self) -> object:
         """Prepare this client's iterations; not timed. May be `async`, as `run`."""
@@ -241,12 +264,35 @@ class Test:
             with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
                 file.write(found.to_json())  # another client of this place may have had the same
 
+    def ask(self, told: Plain, blob: bytes = b"") -> Answered:
+        """Ask the `coordinator` and wait for its answer; from `setup` to `teardown`.
+
+        A question is plain data (JSON). Raises Failed when there will be no answer.
+        """
+        return self._asker.ask(told, blob).result()
+
+    async def ask_async(self, told: Plain, blob: bytes = b"") -> Answered:
+        """Do the same in a test whose `run` is async; what clients ask in one turn of the loop goes together."""
+        answer = asyncio.wrap_future(self._asker.ask(told, blob, later=True))
+        asyncio.get_running_loop().call_soon(self._asker.send)
+        return await answer
+
+    @property
+    def _asker(self) -> Asker:
+        if self.asker is None:
+            raise Failed("nothing answers this test", "a coordinator", "return one from its `coordinator`")
+        return self.asker
+
     def claim(self, name: str, id: str = "", what: str = "job") -> None:
         """Record that a job of this name was submitted to the target, with its id, or "" if no answer came.
 
         The fate of each job is looked up in queue and history after faults and at the end of the run (docs/batch.md).
         Delegations, which stay on a target until they are revoked, are recorded in the same way, for `pileup clean`:
         `what` is "delegation" (name: the user) for a new or renewed one, "revoked" for a revoked one.
+
+        Stage requests are claimed as "request" before they are made (without an id) and when their id is known, and as
+        "released" when the system does not keep anything for them; their names begin with `stamp`. These are in the
+        record when this returns. What is not released is deleted at the end of the run, or by `pileup clean`.
         """
         if self.claimer is not None:
             self.claimer(name, id, what)

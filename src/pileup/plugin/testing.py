@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
@@ -22,6 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pileup.model.cause import Cause
+from pileup.model.errors import Failed
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.record import Labels, Outcome, Sample, labels_of
@@ -29,8 +32,9 @@ from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.model.shared import from_text, to_text
 from pileup.model.timed import KINDS, TEXTS, OperationBatch
 from pileup.model.verdict import RunVerdict
+from pileup.plugin.coordinator import Answered, Ask, Coordinator, Plain, Reply
 from pileup.plugin.monitor import Monitor
-from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, checked
+from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, PlainOp, Recorded
 from pileup.plugin.recording import Recording, text_of
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test, needs_of
@@ -115,7 +119,7 @@ class TestLedger(PlainLedger[int]):
         return start
 
 
-class TestOp:
+class TestOp(PlainOp):
     """An iteration under way (plugin.Op) that remembers its operations in the order of their beginning."""
 
     __test__ = False
@@ -149,36 +153,20 @@ class TestOp:
         self.operations.append(operation)
         return operation
 
-    def check(self, name: str, ok: object) -> bool:
-        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
-        operation, outcome, error = checked(name, ok)
-        self.operations.append(TimedOperation(operation, outcome=outcome, error=error))
-        return bool(ok)
-
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
         self._ledger.begin(name, key, start)
 
-    def record(
-        self,
-        name: str,
-        key: str = "",
-        *,
-        start: int,
-        end: int | None = None,
-        outcome: int = 0,
-        bytes: int = 0,
-        calls: int = 0,
-        first_byte: int = 0,
-        error: str = "",
-        labels: Labels | None = None,
-    ) -> None:
-        """Record an operation that somebody else has timed."""
-        over = max(start, time.time_ns() if end is None else end)
-        first = (first_byte - start) / 1e9 if first_byte else None
-        seconds, told = (over - start) / 1e9, labels_of(text_of(labels or {}))
-        found = TimedOperation(name, key, bytes, calls, Outcome(outcome), error, seconds, first, told)
-        self.operations.append(found)
+    def now(self) -> int:
+        """Return the time."""
+        return time.time_ns()
+
+    def keep(self, found: Recorded) -> None:
+        """Remember an operation that has ended."""
+        first = (found.first_byte - found.start) / 1e9 if found.first_byte else None
+        seconds = (found.end - found.start) / 1e9
+        told = (found.name, found.key, found.bytes, found.calls, found.outcome, found.error)
+        self.operations.append(TimedOperation(*told, seconds, first, dict(found.labels)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +282,8 @@ async def run_async(
     claims: list[tuple[str, str, str]] = []
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
+    coordinator = test.coordinator()
+    test.asker = None if coordinator is None else _DirectAsker(coordinator, test.context.client)
     test.shared = from_text(to_text(await _finished(test.begin_run())))
     kept: list[Path] = []
     test.context = replace(test.context, keep_in=lambda: _kept_in(kept))
@@ -309,10 +299,40 @@ async def run_async(
     finally:
         seconds = time.perf_counter() - begin
         await _finished(test.teardown())
+        if coordinator is not None:
+            coordinator.close()
         end: Callable[[], object] = test.end_run
         await _finished(end())
     told = tuple(op.operations), tuple(numbers), problem, tuple(claims), _taken(kept)
     return Iteration(outcome, error, seconds, *told)
+
+
+class _DirectAsker:
+    """Asks a coordinator that has no other clients."""
+
+    def __init__(self, coordinator: Coordinator, client: int) -> None:
+        self._coordinator = coordinator
+        self._client = client
+
+    def ask(self, told: Plain, blob: bytes, *, later: bool = False) -> Future[Answered]:
+        """Ask, and return the answer, or that there is none: nobody else asks anything meanwhile."""
+        answer: Future[Answered] = Future()
+        replies = {each.client: each.told for each in self._taken(told, blob)}
+        if self._client in replies:
+            answer.set_result(json.loads(json.dumps(replies[self._client])))
+        else:
+            answer.set_exception(Failed("the coordinator waits for other clients", "an answer to the only one"))
+        return answer
+
+    def _taken(self, told: Plain, blob: bytes) -> Iterator[Reply]:
+        coordinator = self._coordinator
+        yield from coordinator.take((Ask(self._client, json.loads(json.dumps(told)), blob),), time.time_ns())
+        while coordinator.wake is not None and coordinator.wake <= time.time_ns():
+            coordinator.wake = None
+            yield from coordinator.tick(time.time_ns())
+
+    def send(self) -> None:
+        """Do nothing: what is asked is sent."""
 
 
 def _kept_in(kept: list[Path]) -> Path:

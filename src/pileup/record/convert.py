@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pileup.model.manifest import Manifest
-from pileup.record import files, operations, origin, samples, sums
+from pileup.record import files, operations, origin, row_groups, samples, sums
 from pileup.record.parts import Parts
 from pileup.record.settling import Spans, settled
 from pileup.record.tables import TableReader
@@ -47,13 +47,22 @@ def convert_operations(parts: Parts, run: Manifest) -> None:
 
 
 def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], run: Manifest, parquet: Path) -> None:
-    """Write each chunk of raw rows alone, then all in one file: cheaper than a database that holds them in between."""
+    """Write each chunk of raw rows alone, as a file with the row group that it will be, then join the files."""
     folder = _pieces(parquet)
     folder.mkdir()
-    files = operations.pieces(tables, run, folder)
-    operations.create(connection)  # what is written when there are only texts
-    named = ", ".join(map(operations.quoted, files))
-    _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet, run)  # noqa: S608
+    pieces = operations.pieces(tables, run, folder, options(run))
+    if not pieces:  # there are only texts
+        operations.create(connection)
+        _write(connection, operations.LOADED, parquet, run)
+        return
+    try:
+        with _part(parquet).open("wb") as file:
+            row_groups.join(pieces, file)
+    except row_groups.NotAlike:
+        named = ", ".join(map(operations.quoted, pieces))
+        _write(connection, f"(SELECT * FROM read_parquet([{named}]))", parquet, run)  # noqa: S608
+    else:
+        _complete(parquet)
 
 
 def convert_served(parts: Parts, clients: Parts, run: Manifest, spans: Callable[[], Spans]) -> None:
@@ -112,9 +121,21 @@ def _tidy(parquet: Path) -> None:
 
 
 def _write(connection: DuckDBPyConnection, table: str, parquet: Path, run: Manifest) -> None:
+    part = _part(parquet)
+    connection.execute(f"COPY {table} TO {operations.quoted(part)} ({options(run)})")
+    _complete(parquet)
+
+
+def _part(parquet: Path) -> Path:
+    """Return where a Parquet file is written; nothing is there."""
     part = parquet.with_suffix(".part")
     part.unlink(missing_ok=True)  # whatever it is: written is a new file
-    connection.execute(f"COPY {table} TO {operations.quoted(part)} ({options(run)})")
+    return part
+
+
+def _complete(parquet: Path) -> None:
+    """Put a Parquet file that is written in its place, once it is on the disk."""
+    part = parquet.with_suffix(".part")
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(parquet)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
-from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow
+from pileup.model.record import Claimed, ClaimRow, FindingRow, Frame, SampleRow
 from pileup.model.timed import OperationBatch
 from pileup.record import (
     artefacts,
@@ -307,14 +307,14 @@ class RunFolder:
             writer = self._audit[table]
         writer.append(rows, texts, strings)
 
-    def output(self, case_name: str) -> Output:
-        """Return where the output of a case goes."""
+    def output(self, case_name: str, claim: Callable[[Sequence[Claimed]], None] = lambda claims: None) -> Output:
+        """Return where the output of a case goes; `claim` brings what its tests claim into the record."""
 
         def tell(text: str) -> None:
             with suppress(RecordError):  # a full disk is noticed where it ends the run
                 self.event("test", f"{case_name}: {text}")
 
-        return Output(self.path / "output" / folder_name(case_name), tell)
+        return Output(self.path / "output" / folder_name(case_name), tell, claim)
 
     def output_paths(self, case_name: str) -> dict[str, str]:
         """Return stream -> path inside the run folder, empty when the case printed nothing there."""

@@ -14,28 +14,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.model.cause import Cause
 from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import Manifest
-from pileup.model.record import SEPARATOR, Outcome, Phase, Side
-from pileup.record import older
+from pileup.record import older, words
 from pileup.record.parts import Parts
 from pileup.record.settling import Spans, settled
 from pileup.record.tables import ROWS, Rows, TableReader
+from pileup.record.words import Words, used
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-CHUNK = 50_000
-"""Rows handled at once."""
+CHUNK = 122_880
+"""Rows handled at once: what DuckDB makes a row group of by itself."""
 MEMORY = "128MB"
 """What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
-KEPT = 70_000
-"""Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
-remember: the rows that use them come right after, but for names of operations, which stay known too."""
+KEPT = 140_000
+"""Numbers up to this one stay known for the whole table: the recorder remembers 65,536 texts, beside as many names of
+operations at most. It gives numbers beyond to texts that it does not remember: the rows that use them come right after,
+but for names of operations, which stay known too, however long they are not used."""
 HANDS = 2
 """Threads that convert: the load is over, and each takes the memory of a chunk and of a connection."""
-TEXTS = ("key", "error", "operation")
+TEXTS = words.TEXTS[:3]
+"""Columns with numbers of texts."""
 ROW = np.dtype(
     [
         *((name, "<u8") for name in ("id", "parent")),
@@ -49,22 +50,16 @@ ROW = np.dtype(
 """Columns of the raw table, as the recorder writes it."""
 OLDER = np.dtype([(name, ROW[name]) for name in ROW.names or () if name != "cause"])
 """Those that every raw table has: records of before 0.2 have no cause."""
-NUMBERS = ("id", "parent", "intended", "start", "first_byte", "end", "bytes", "client", "calls", "place")
-COLUMNS = (
-    *NUMBERS[:7], "key", "error", "operation", "case", "case_id", "client", "calls", "test", "target", "place",
-    "side", "phase", "outcome",
-)  # fmt: skip
 LATER = ("cause", "labels", "monitor")
 """Columns that older Parquet files do not have."""
-CAUSED = (*COLUMNS, *LATER)
+COLUMNS = tuple(name for name in words.COLUMNS if name not in LATER)
+CAUSED = words.COLUMNS
 """Columns of the view `caused`, and of Parquet: those of `operations`, and why something did not pass."""
 _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "UINTEGER", "client": "UINTEGER"} | {
     "calls": "UINTEGER",
     "place": "USMALLINT",
     **dict.fromkeys(("intended", "start", "first_byte", "end"), "BIGINT"),
 }
-Texts = dict[str, NDArray[Any]]
-"""The texts that a chunk names: `number` and `text`."""
 LOADED = "loaded"
 """Table of raw rows in a connection."""
 SERVED = "served"
@@ -199,6 +194,7 @@ def caused(connection: DuckDBPyConnection, path: Path) -> str:
 def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
     """Yield the rows of an operations table in chunks of about `most` rows, each with the texts that it names."""
     texts: dict[int, str] = {0: ""}
+    names: set[int] = set()
     waiting: list[Rows] = []
     count = 0
     for block in reader.blocks():
@@ -210,16 +206,25 @@ def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[
         if count >= most:
             rows = np.concatenate(waiting)
             yield rows, texts
-            texts = _still_known(texts, rows)
+            if len(texts) > 2 * KEPT:
+                names = names or _names(reader)
+                names.update(np.unique(rows["operation"]).tolist())  # of a table that grows
+                texts = _still_known(texts, names)
             waiting, count = [], 0
     if waiting:
         yield np.concatenate(waiting), texts
 
 
-def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
-    if len(texts) <= 2 * KEPT:
-        return texts
-    names = set(np.unique(rows["operation"]).tolist())
+def _names(reader: TableReader) -> set[int]:
+    """Return the numbers of all names of operations in a table: some are given long before the first row has them."""
+    found: set[int] = set()
+    for block in reader.blocks():
+        if block.kind == ROWS:
+            found.update(np.unique(reader.rows(block)["operation"]).tolist())
+    return found
+
+
+def _still_known(texts: dict[int, str], names: set[int]) -> dict[int, str]:
     recent = int(max(texts)) - KEPT
     return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
 
@@ -227,11 +232,11 @@ def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
 def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest, into: str = LOADED) -> None:
     """Make a table in a connection out of raw tables, chunk by chunk."""
     create(connection, into)
-    _register_names(connection, run)
+    told = Words(connection, run)
     for path in tables:
         for rows, texts in chunks(TableReader(path, OLDER)):
-            with _registered(connection, rows, _used(rows, texts)):
-                connection.execute(f"INSERT INTO {into} BY NAME {_rows_in_words(rows)}")
+            with told.query(rows, used(rows, texts)) as query:
+                connection.execute(f"INSERT INTO {into} BY NAME {query}")
 
 
 def create(connection: DuckDBPyConnection, table: str = LOADED) -> None:
@@ -240,8 +245,11 @@ def create(connection: DuckDBPyConnection, table: str = LOADED) -> None:
     connection.execute(f"CREATE TABLE {table} ({columns})")
 
 
-def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
-    """Write raw tables as Parquet files of a chunk each, to be read soon, in this order; memory holds a few chunks."""
+def pieces(tables: list[Path], run: Manifest, folder: Path, options: str) -> list[Path]:
+    """Write raw tables as Parquet files of a chunk each, in this order; memory holds a few chunks.
+
+    `options`: how COPY writes them.
+    """
     from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415  who reads a record needs no threads
 
     source = Source(tables)
@@ -249,12 +257,13 @@ def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
     def write() -> list[Path]:
         made: list[Path] = []
         with connect(loads=True) as connection:
-            _register_names(connection, run)
+            told = Words(connection, run)
             while (taken := source.take()) is not None:
                 number, rows, texts = taken
                 made.append(folder / f"{number}.parquet")
-                with _registered(connection, rows, texts):
-                    connection.execute(f"COPY ({_rows_in_words(rows)}) TO {quoted(made[-1])} (FORMAT parquet)")
+                with told.query(rows, texts) as query:
+                    group = f"ROW_GROUP_SIZE {2 * CHUNK}"  # one for each chunk
+                    connection.execute(f"COPY ({query}) TO {quoted(made[-1])} ({options}, {group})")
         return made
 
     with ThreadPoolExecutor(HANDS) as pool:
@@ -274,101 +283,16 @@ class Source:
         self._chunks = (chunk for path in tables for chunk in chunks(TableReader(path, OLDER)))
         self._taken = 0
 
-    def take(self) -> tuple[int, Rows, Texts] | None:
+    def take(self) -> tuple[int, Rows, dict[int, str]] | None:
         """Return the number of the next chunk, its rows and their texts; None when there is no more."""
         with self._lock:
             chunk = next(self._chunks, None)
             if chunk is None:
                 return None
             self._taken += 1
-            return self._taken, chunk[0], _used(*chunk)
+            return self._taken, chunk[0], used(*chunk)
 
     def stop(self) -> None:
         """Give no more."""
         with self._lock:
             self._chunks.close()
-
-
-def _used(rows: Rows, texts: dict[int, str]) -> Texts:
-    """Return the texts that rows name: later ones of the table may take their place in `texts`."""
-    named = [name for name in (*TEXTS, "labels", "monitor") if name in (rows.dtype.names or ())]
-    used = np.unique(np.concatenate([np.unique(rows[name]) for name in named]))
-    return {"number": used, "text": np.array([texts.get(number, "") for number in used.tolist()], dtype=object)}
-
-
-@contextmanager
-def _registered(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> Iterator[None]:
-    """Let a connection see rows and their texts as tables."""
-    connection.register("_texts", texts)
-    connection.register("_rows", {name: rows[name] for name in rows.dtype.names or () if name != "pad"})
-    try:
-        yield
-    finally:
-        connection.unregister("_rows")
-        connection.unregister("_texts")
-
-
-def _rows_in_words(rows: Rows) -> str:
-    """SQL that gives registered rows with the columns of the record."""
-    words = {name: f'r."{name}"' for name in NUMBERS} | {
-        "key": "k.text",
-        "error": "e.text",
-        "operation": f"split_part(o.text, '{SEPARATOR}', 1)",
-        "case": "coalesce(c.name, '')",
-        "case_id": 'r."case"',
-        "test": "coalesce(c.test, '')",
-        "target": "coalesce(c.target, t.text, '')",
-        "side": "coalesce(s.text, '?')",
-        "phase": "coalesce(p.text, '?')",
-        "outcome": "coalesce(u.text, '?')",
-    }
-    columns = ", ".join(f'{words[name]} AS "{name}"' for name in COLUMNS)
-    known = "cause" in (rows.dtype.names or ())
-    why = "coalesce(w.text, '')" if known else older.cause("e.text", "coalesce(u.text, '?')")
-    join = "LEFT JOIN _causes w ON r.cause = w.number" if known else ""
-    labels, monitor = f"split_part(o.text, '{SEPARATOR}', 2)", "''"
-    if "monitor" in (rows.dtype.names or ()):
-        labels, monitor = "l.text", "m.text"
-        join += " LEFT JOIN _texts l ON r.labels = l.number LEFT JOIN _texts m ON r.monitor = m.number"
-    return f"""SELECT {columns}, {why} AS cause, {labels} AS labels, {monitor} AS monitor FROM _rows r
-        LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
-        LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
-        LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
-        LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number {join}"""  # noqa: S608
-
-
-def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
-    targets = [target.name for target in run.targets]
-    words = {
-        "_targets": list(enumerate(targets)),
-        "_sides": [(int(side), side.name.lower()) for side in Side],
-        "_phases": [(int(phase), word_of_phase(phase)) for phase in Phase],
-        "_outcomes": [(int(outcome), outcome.name.lower()) for outcome in Outcome],
-        "_causes": [(int(cause), cause.word) for cause in Cause],
-    }
-    for table, rows in words.items():
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")
-        if rows:
-            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
-    connection.execute("CREATE OR REPLACE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
-    cases = [(case.id, case.name, case.test, case.target) for case in run.cases]
-    if cases:
-        columns = (np.array(column, dtype=object) for column in zip(*cases, strict=True))
-        connection.register("_known", dict(zip(("id", "name", "test", "target"), columns, strict=True)))
-        connection.execute("INSERT INTO _cases SELECT id, name, test, target FROM _known")
-        connection.unregister("_known")
-
-
-def word_of_phase(phase: Phase) -> str:
-    """Return the word of a phase in Parquet and exports."""
-    return _PHASE_WORDS[phase]
-
-
-_PHASE_WORDS = {
-    Phase.SETUP: "set-up",
-    Phase.RAMP: "ramp",
-    Phase.WARM_UP: "warm-up",
-    Phase.MEASURE: "measure",
-    Phase.COOLDOWN: "cool-down",
-    Phase.CLEANUP: "clean-up",
-}

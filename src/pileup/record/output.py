@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from pileup.model.record import Claimed
 from pileup.model.units import format_size
 from pileup.record import files
 from pileup.record.artefacts import Artefacts
@@ -28,9 +29,15 @@ TITLE = re.compile(r"^-+ .*$")
 class Output:
     """Collects the output of one case. Files are made when something comes."""
 
-    def __init__(self, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
-        """`tell` gets each text that is noted, once."""
+    def __init__(
+        self,
+        folder: Path,
+        tell: Callable[[str], None] = lambda text: None,
+        claim: Callable[[Sequence[Claimed]], None] = lambda claims: None,
+    ) -> None:
+        """`tell` gets each text that is noted, once; `claim` brings submissions into the record."""
         self.folder = folder
+        self.claim = claim
         self._tell = tell
         self._noted: set[str] = set()
         self._lock = threading.Lock()

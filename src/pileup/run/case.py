@@ -27,7 +27,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.shared import SharedData, from_text
-from pileup.plugin import FileTarget, Target, Test
+from pileup.plugin import Coordinator, FileTarget, Target, Test
 from pileup.plugin.target import NO_CLIENT
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
@@ -72,7 +72,7 @@ class CaseRun:
         self.case = case
         self._begin_roles = begin_roles
         self._ended = ended
-        self._output: Output = live.folder.output(case.name)
+        self._output: Output = live.folder.output(case.name, partial(live.claimed, case))
         self._program: Program | None = None
         """The programs of a native test, joined over all places."""
         self._programs: list[Program] = []
@@ -114,11 +114,13 @@ class CaseRun:
             outcome, reason = self._press()
         except CalledOff as problem:
             return NOT_RUN, str(problem)
+        except VerdictException as refusal:
+            outcome, reason = FAILED, f"set-up failed: {refusal}"
         except (PileupError, ValueError, OSError) as mistake:
             outcome, reason = ERROR, str(mistake)
         if outcome != PASSED and (ended := self._relay_ended()):
             return ERROR, ended
-        return outcome, reason
+        return self._without_server(outcome, reason)
 
     def clean_up(self) -> None:
         """Remove what the case has made, when the suite says so; a run that ends at once leaves it."""
@@ -257,6 +259,13 @@ class CaseRun:
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, str(ending)) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
+
+    def _without_server(self, outcome: CaseOutcome, reason: str) -> Ended:
+        """Return the outcome of a case: where its server has ended by itself it has failed, unless `fail_when` says."""
+        gone = "; ".join(filter(None, map(self._live.targets.gone, self.case.test.aims)))
+        if not gone or outcome not in (FAILED, ERROR, PASSED) or (outcome is PASSED and self.case.test.fail_when):
+            return outcome, reason
+        return (ERROR if outcome is ERROR else FAILED), "; ".join(filter(None, (gone, reason)))
 
     def _relay_ended(self) -> str:
         """Return that the relay before a target of this case has ended; empty when none has."""
@@ -400,13 +409,17 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if not test.native():
-            work = Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            coroutine = inspect.iscoroutinefunction(type(test).run)
+            work = Work(self._make, coroutine=coroutine, coordinator=self._coordinator)
             return self._live.foreground(self.case, work)
         self._programs = [
             self._asked("program", partial(instances.program_of, each, self.case.test)) for each in self._tests()
         ]
         self._program = joined(self._programs)
         return self._work_with(self._program)
+
+    def _coordinator(self) -> Coordinator | None:
+        return self._asked("coordinator", self._make(0).coordinator)
 
     def _tests(self) -> list[Test]:
         """Return the test as each place has it; only the first if all are the same."""

@@ -124,7 +124,9 @@ class Foreground:
 
     def work(self, case: Case, work: Work) -> Work:
         """Return the work of a case; that of the tried case is done in the main thread."""
-        return Work(partial(self._made, work.make)) if case.id == self._case and work.program is None else work
+        if case.id != self._case or work.program is not None:
+            return work
+        return replace(work, make=partial(self._made, work.make), coroutine=False)
 
     def _made(self, make: Callable[[int], Test], _client: int) -> Test:
         """Make the test of the tried client, which runs in the main thread."""

@@ -49,12 +49,13 @@ from pileup.run.once import OncePerRun
 from pileup.run.places.calibration import calibrate
 from pileup.run.places.fleets import Fleets
 from pileup.run.recovery import leftovers
+from pileup.run.recovery.requests import end_requests
 from pileup.run.recovery.resume import EarlierSessions
 from pileup.run.roles import Role
 from pileup.run.safety.limits import LimitCheck, WriteRules
 from pileup.run.safety.own_folders import OwnFolders, with_own
 from pileup.run.servers.supervisor import Supervisor
-from pileup.run.session import Foreground, Live
+from pileup.run.session import BEAT, Foreground, Live
 from pileup.run.stop import Stop, StopMode
 from pileup.run.targets.calls import Caller
 from pileup.run.targets.opening import Targets
@@ -162,6 +163,7 @@ class Runner:
                 self._carry_out(live)
             finally:
                 self._guarded(partial(audits.at_end, live.serve))
+                self._guarded(partial(end_requests, folder, plan, targets.get, _beating(live)))
         finally:
             ends = [
                 targets.relays.close,
@@ -338,6 +340,20 @@ class Runner:
             outcome, reason = ERROR, f"an internal error of pileup: {problem}"
         self._book.end(case, outcome, reason)
         return CaseEnded(case.id, outcome, reason)
+
+
+def _beating(live: Live) -> Callable[[], bool]:
+    """Return what serves a run once a beat, and says whether it is not to end at once."""
+    due = now()
+
+    def go_on() -> bool:
+        nonlocal due
+        if now() >= due:
+            live.serve()
+            due = now() + BEAT
+        return live.stop.haste is not StopMode.AT_ONCE
+
+    return go_on
 
 
 def _of_visit(case: Case) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from pileup.fleet import Pressing, Work
 from pileup.model.ending import StoppedBy
 from pileup.model.errors import RecordError
 from pileup.model.plan import Case, Plan
-from pileup.model.record import ClaimRow, Sample
+from pileup.model.record import Claimed, ClaimRow, Sample
 from pileup.record import RunFolder
 from pileup.run.control.hold import Steering
 from pileup.run.faults.schedule import Faults
@@ -97,7 +97,11 @@ class Live:
         pressing.close()
 
     def serve(self) -> None:
-        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed."""
+        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed.
+
+        Servers that have ended by themselves are noted, too: within a beat.
+        """
+        self.targets.notice()
         with self._recording():
             for frame in self.fleets.ledger_frames():
                 self.folder.append_frame(frame)
@@ -131,10 +135,11 @@ class Live:
 
     def _claims(self, pressing: Pressing) -> None:
         """Bring what tests claim to have submitted into the record."""
-        claims = pressing.claimed()
-        if claims:
-            case = self.plan.case(pressing.order.case)
-            test, target = case.test.name, case.test.target or ""
-            for at in range(0, len(claims), AT_ONCE):
-                some = claims[at : at + AT_ONCE]
-                self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in some])
+        self.claimed(self.plan.case(pressing.order.case), pressing.claimed())
+
+    def claimed(self, case: Case, claims: Sequence[Claimed]) -> None:
+        """Bring submissions of a case into the record, from any thread. Raises RecordError when the disk refuses."""
+        test, target = case.test.name, case.test.target or ""
+        for at in range(0, len(claims), AT_ONCE):
+            some = claims[at : at + AT_ONCE]
+            self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in some])

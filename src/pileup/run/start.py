@@ -14,12 +14,22 @@ if TYPE_CHECKING:
     from pileup.model.plan import Plan
 
 
-def planned(suite: str, values: Mapping[str, str], fleet: str | None, environment: Mapping[str, str]) -> Plan:
-    """Return the plan of a suite (a file, or `suite:NAME`) with values set. Raises SuiteError and UsageError."""
+def planned(
+    suite: str,
+    values: Mapping[str, str],
+    fleet: str | None,
+    environment: Mapping[str, str],
+    *,
+    simulated: bool = False,
+) -> Plan:
+    """Return the plan of a suite (a file, or `suite:NAME`) with values set; `simulated`: for virtual time.
+
+    Raises SuiteError and UsageError.
+    """
     from pileup.suite import load  # noqa: PLC0415  where runs are can be known without it
 
     given = {**values, **({"places": fleet} if fleet else {})}
-    return with_ssh(load(suite_path(suite), given), environment)
+    return with_ssh(load(suite_path(suite), given, servers=not simulated), environment)
 
 
 def with_ssh(plan: Plan, environment: Mapping[str, str]) -> Plan:

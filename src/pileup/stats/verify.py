@@ -14,8 +14,8 @@ from pileup.model.record import OUTCOMES, Frame, FrameRow, Phase
 from pileup.model.results import RunResults
 from pileup.model.units import counted
 from pileup.record import RunFolder
-from pileup.record.operations import word_of_phase
 from pileup.record.tally import Counters, add
+from pileup.record.words import word_of_phase
 from pileup.stats.frames.totals import measure
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pileup.model.by_place import at_place, values_by_place
+from pileup.model.errors import TargetError
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Program, Step
 from pileup.model.report_spec import ReportSpec
@@ -177,10 +178,19 @@ def make_target(plan: Plan, name: str, url: str) -> Target:
     return target
 
 
-def make_launcher(plan: Plan, name: str, folder: Path) -> Launcher | None:
-    """Return how to start the private server of a target, None when the suite asks for none."""
+def make_launcher(plan: Plan, name: str, folder: Path, /, **settings: object) -> Launcher | None:
+    """Return how to start the private server of a target, None when the suite asks for none.
+
+    `settings` are those of a point of the scan. Raises TargetError when its kind has no server with such settings.
+    """
     spec = plan.suite.targets[name]
-    return None if spec.launch is None else class_of_target(spec.kind, Path(plan.folder)).launcher(spec.launch, folder)
+    if spec.launch is None:
+        return None
+    launcher = class_of_target(spec.kind, Path(plan.folder)).launcher({**spec.launch, **settings}, folder)
+    if launcher is None:
+        told = f"target {name} cannot be started: kind {spec.kind} has no server with these settings"
+        raise TargetError(told, "settings of a server", "`pileup validate` names them")
+    return launcher
 
 
 def daemons_of(spec: TargetSpec, folder: Path) -> list[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from collections.abc import Mapping as Values
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pileup.model.collecting import uncollected
 from pileup.model.hidden import HIDDEN
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
@@ -29,6 +29,7 @@ from pileup.suite.rules.references import check, monitor_name
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import Secrets, secret_options
+from pileup.suite.servers import check_servers
 from pileup.suite.source_lines import shown_lines
 from pileup.suite.static_plugins import without_import
 from pileup.suite.unset import leave_out
@@ -39,33 +40,31 @@ __all__ = ["digest_of", "load", "suite_schema"]
 SCANNED = "an axis that is not a secret, e.g. the name of a file that holds one"
 
 
-def load(path: Path, values: Values[str, str] | None = None, records: bool = True, *, imports: bool = True) -> Plan:
+def load(
+    path: Path,
+    values: Values[str, str] | None = None,
+    records: bool = True,
+    *,
+    imports: bool = True,
+    servers: bool = True,
+) -> Plan:
     """Return the plan of the suite in a file, changed by what `--set` gave (name to value).
 
     Without `records` the records that it replays are not read: such a plan must not be run. Without `imports` no Python
-    file that it names is imported, and their options are not checked. Raises SuiteError with every problem found.
+    file that it names is imported, and their options are not checked. Without `servers` its targets need none: such a
+    plan is for virtual time. Raises SuiteError with every problem found.
     """
     problems, plan = Problems(str(path)), None
-    with _uncollected(), suppress(TooManyProblemsError):
-        plan = _load(path, values or {}, problems, records, imports)
+    with uncollected(), suppress(TooManyProblemsError):
+        plan = _load(path, values or {}, problems, records, imports=imports, servers=servers)
     if problems or plan is None:
         raise problems.error()
     return plan
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: scanning a large tree again and again would be half of the work."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _load(path: Path, values: Values[str, str], problems: Problems, records: bool, imports: bool) -> Plan | None:
+def _load(
+    path: Path, values: Values[str, str], problems: Problems, records: bool, *, imports: bool, servers: bool
+) -> Plan | None:
     data = read_file(path, problems)
     if data is None:
         return None
@@ -80,7 +79,7 @@ def _load(path: Path, values: Values[str, str], problems: Problems, records: boo
         kinds.complete(each.tree)
     filled = scanned.trees[0].tree if scanned.trees else None
     problems.lines = lambda: shown_lines(data, filled, path.absolute().parent)
-    given = _Given(path, data, values, moved, together)
+    given = _Given(path, data, values, moved, together, servers)
     with nullcontext() if imports else without_import(scanned.trees[0].tree):
         return _planned(given, scanned, problems, Replays(path.absolute().parent, records))
 
@@ -96,6 +95,8 @@ class _Given:
     """Targets that a url which was set keeps from being launched."""
     together: Groups
     """Axes of the scan that are varied together."""
+    servers: bool
+    """Whether targets that are launched need a server."""
 
 
 def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: Replays) -> Plan | None:
@@ -147,6 +148,8 @@ def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: 
         problems.add(where(tree, ("scan",), key=True), *parts(str(problem)), code=ProblemCode.SCAN)
         return None
     check_limits(plan, tree, problems.of(ProblemCode.OVER_LIMIT))
+    if given.servers:
+        check_servers(plan, tree, problems.of(ProblemCode.ONLY_SIMULATED))
     return plan
 
 

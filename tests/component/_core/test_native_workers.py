@@ -137,7 +137,7 @@ def test_errors_are_grouped_and_end_the_load(bench: Any, tmp_path: Path) -> None
         (
             '{"protocol": "ftp", "settings": {}}',
             program(NOOP),
-            r"no protocol \"ftp\"; expected noop, posix, http or xroot \(",
+            r"no protocol \"ftp\"; expected noop, posix, http, s3 or xroot \(",
         ),
         ("5", program(NOOP), r"a client for the engine: .*; expected protocol and settings \("),
         (spec("noop"), "{}", r"a program for the engine: .*; expected steps \("),

@@ -98,7 +98,7 @@ def test_wrong_settings_are_named(settings: dict[str, str], timeout: float, word
 
 @pytest.mark.parametrize("protocol", ["http", "posix", "ftp"])
 def test_a_protocol_without_sessions_is_named(protocol: str) -> None:
-    told = rf'the engine has no sessions of protocol "{protocol}"; expected xroot \('
+    told = rf'the engine has no sessions of protocol "{protocol}"; expected s3 or xroot \('
     with pytest.raises(ValueError, match=told):
         Session(protocol, json.dumps({"url": "http://127.0.0.1/"}))
 

@@ -8,6 +8,7 @@ import pytest
 
 from pileup.record import RunFolder, TableWriter, convert, operations
 from pileup.record.operations import ROW
+from pileup.record.words import Words
 from tests.manifests import run_of
 
 ROWS = 400_000
@@ -73,26 +74,28 @@ def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypa
         assert (made[name] == raw[name]).all(), name
 
 
-def test_a_source_that_was_stopped_gives_no_more(folder):
+def test_a_source_that_was_stopped_gives_no_more(folder, monkeypatch):
+    monkeypatch.setattr(operations.chunks, "__defaults__", (50_000,))
     source = operations.Source([folder.operations_path(0)])
     number, rows, texts = source.take()
-    assert (number, len(rows), texts["text"][1]) == (1, 100_000, "copy")
+    assert (number, len(rows), texts[1]) == (1, 100_000, "copy")
     source.stop()
     assert source.take() is None
 
 
 def test_when_one_thread_of_a_conversion_fails_the_other_does_not_go_on(folder, monkeypatch):
+    monkeypatch.setattr(operations.chunks, "__defaults__", (50_000,))
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
-    words, asked = operations._rows_in_words, []
+    query, asked = Words.query, []
 
-    def failing(rows):
+    def failing(words, rows, texts):
         asked.append(1)
         if len(asked) == 1:
             raise OSError("no room")
         time.sleep(0.5)
-        return words(rows)
+        return query(words, rows, texts)
 
-    monkeypatch.setattr(operations, "_rows_in_words", failing)
+    monkeypatch.setattr(Words, "query", failing)
     with pytest.raises(OSError, match="no room"):
         folder.convert()
     assert len(asked) <= operations.HANDS, "there are four chunks"

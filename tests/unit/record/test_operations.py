@@ -190,6 +190,27 @@ def test_texts_that_are_used_once_are_forgotten(tmp_path, monkeypatch):
     assert largest < 100
 
 
+def test_names_stay_known_though_they_are_not_used_for_long(tmp_path, monkeypatch):
+    """A name has its number when its load begins, or once for all; between its rows others come by the million."""
+    monkeypatch.setattr(operations, "KEPT", 4)
+    writer = TableWriter(tmp_path / "0.table", "operations", ROW)
+    begin = [b"a", b"b", b"c", b"d", b"poll", b"release"]  # numbers 5 and 6
+    for first in range(0, 400, 10):
+        made = rows(10, 0, first)
+        made["key"], made["error"] = 1 + np.arange(10) + (len(begin) if first == 0 else 0), 0
+        made["operation"] = 6 if first in (100, 390) else 5
+        texts = [f"key{first + number}".encode() for number in range(10)]
+        writer.append(made, [*begin, *texts] if first == 0 else texts, ("key",))
+    writer.close()
+    found = [
+        (texts[row["operation"]], texts[row["key"]])
+        for part, texts in operations.chunks(TableReader(tmp_path / "0.table"), 10)
+        for row in part
+    ]
+    assert [key for _, key in found] == [f"key{number}" for number in range(400)]
+    assert [name for name, _ in found] == ["release" if at // 10 in (10, 39) else "poll" for at in range(400)]
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [

@@ -34,7 +34,8 @@ def fake_plugins() -> None:
         ("file:///data", "posix"),
         ("/data", "posix"),
         ("data", ""),
-        ("s3://h/", ""),
+        ("s3s://h/bucket", "s3"),
+        ("ftp://h/", ""),
         ("http://[", ""),
     ],
 )

@@ -144,6 +144,10 @@ def load(target: FileTarget, path: str) -> DataSet:
         raise Failed(told, "what analysis.generate writes", AGAIN) from problem
 
 
+class Missing(Failed):
+    """A file of a data set is not there."""
+
+
 def check_file(target: FileTarget, folder: str, file: DataFile, content: bool) -> None:
     """Raise Failed unless a file is there with its size and, for `content`, its hash."""
     path = f"{folder}/{file.name}".lstrip("/")
@@ -151,7 +155,7 @@ def check_file(target: FileTarget, folder: str, file: DataFile, content: bool) -
     try:
         size = target.stat(path).size
     except (NotThere, FileNotFoundError) as problem:
-        raise Failed(f"{what} of the data set is missing", f"a file of {file.bytes} bytes", AGAIN) from problem
+        raise Missing(f"{what} of the data set is missing", f"a file of {file.bytes} bytes", AGAIN) from problem
     if size != file.bytes:
         told = "truncated: it has" if size < file.bytes else "another file: it has"
         raise Failed(f"{what} is {told} {size} bytes", f"{file.bytes}, as the data set says", AGAIN)

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pileup.builtin.analysis.data_set import NAME, Recipe, describe, file_hash, read_part, write_part
+from pileup.builtin.analysis.data_set import NAME, DataFile, Recipe, describe, file_hash, read_part, write_part
 from pileup.builtin.analysis.packages import require
 from pileup.builtin.analysis.writing import Codec, name_of, write_file
 from pileup.builtin.storage.files import FolderPath, place_of
-from pileup.plugin import Count, Op, Refused, Test, option
+from pileup.plugin import Ask, Coordinator, Count, Op, Refused, Reply, Test, option
 
 require("uproot", "awkward", "hist")
+
+
+class Describing(Coordinator):
+    """Describes the files of all places where pileup was started."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self._folder = folder
+        self._recipe = recipe
+
+    def take(self, asks: Sequence[Ask], now: int) -> Iterator[Reply]:
+        """Keep the description of a file."""
+        for ask in asks:
+            write_part(self._folder, self._recipe, DataFile.model_validate(ask.told["file"]))
+            yield Reply(ask.client, {})
+
+    def close(self) -> None:
+        """Describe all of them."""
+        describe(self._folder, self._recipe)
 
 
 class AnalysisGenerate(Test):
@@ -23,7 +42,8 @@ class AnalysisGenerate(Test):
     suite, the number of the file and of the cluster, so they are the same in every run.
 
     Each file has a description beside it, and the folder `dataset.json`: files, places, events, clusters, sizes,
-    sha256, and histograms of the values before they were written (the truth). The files are in the run's own folder and
+    sha256, and histograms of the values before they were written (the truth). At the host where pileup was started it
+    has the files of all places, at others those that are there. The files are in the run's own folder and
     removed at the end of the run. With `folder: /sets/big`, below the url of the target itself, they remain: a later
     run takes a file over, as the operation `reuse`, if its description and its content are what it would write, and
     refuses to overwrite another. Needs `pip install 'pileup[analysis]'`.
@@ -40,6 +60,11 @@ class AnalysisGenerate(Test):
     events: Count = option(10_000, ge=1, le=10_000_000, help="events of a file")
     cluster: Count = option(1000, ge=1, le=1_000_000, help="events of a cluster, which is read as a whole")
     codec: Codec = option("zstd5", help="compression and its level")
+
+    def coordinator(self) -> Coordinator:
+        """Return what describes the files of all places in one data set."""
+        self.setup()
+        return Describing(self._folder, self._recipe)
 
     def setup(self) -> None:
         """Make the folder."""
@@ -59,21 +84,26 @@ class AnalysisGenerate(Test):
         name = name_of(self._recipe, op.number)
         path = self._folder / name
         if path.exists():
-            self._take_over(op, path)
+            self._describe(self._take_over(op, path))
             return
         with op("generate", name) as generating:
             made = write_file(path, self._recipe, op.number)
             generating.bytes = made.bytes
         write_part(self._folder, self._recipe, made)
+        self._describe(made)
         self.report("events", made.events)
 
-    def _take_over(self, op: Op, path: Path) -> None:
+    def _describe(self, file: DataFile) -> None:
+        self.ask({"file": file.model_dump(mode="json")})
+
+    def _take_over(self, op: Op, path: Path) -> DataFile:
         known = read_part(self._folder, path.name)
         with op("reuse", path.name) as reusing:
             reusing.bytes = path.stat().st_size
             if known is None or known[0] != self._recipe or known[1].sha256 != file_hash(path):
                 told = f"{path} exists, and is not what this run would write"
                 raise Refused(told, "a folder without it", "choose another `folder`, or remove the file")
+        return known[1]
 
     def teardown(self) -> None:
         """Describe what is there now, and keep the description with the case."""

@@ -37,7 +37,9 @@ def identity_of(credentials: Credentials, host: str, *, secret: bool, tls: bool)
 
 
 def _consistent(credentials: Credentials) -> None:
-    """Raise TargetError for words that contradict each other."""
+    """Raise TargetError for words that contradict each other, or that only S3 takes."""
+    if credentials.access_key or credentials.secret_key or credentials.session_token or credentials.profile:
+        raise TargetError("credentials have keys or a profile, which only S3 takes", "kind `s3`, or other credentials")
     if credentials.issuer is not None and (credentials.token is not None or credentials.token_file is not None):
         raise TargetError("credentials have an issuer and a token", "one of the two")
     bearer = credentials.bearer

@@ -177,9 +177,9 @@ def _read(body: bytes, of: str) -> _Answer:
     return cast(_Answer, found)
 
 
-def _wanted(job: JobSpec) -> dict[str, object]:
+def _wanted(job: JobSpec) -> dict[str, str | float]:
     """What the server is reported: it only pretends, so that what a job would do is of no matter, and how long is."""
-    wanted: dict[str, object] = {"name": job.name, "duration": job.duration}
+    wanted: dict[str, str | float] = {"name": job.name, "duration": job.duration}
     if job.delegation:
         wanted["delegation"] = int(job.delegation)
     return wanted | ({"user": job.user} if job.user else {})

@@ -39,6 +39,20 @@ def listed(path: Path, _changed: int) -> tuple[str, ...]:
     return tuple(found)
 
 
+def listed_beside(folder: Path, name: str) -> tuple[str, ...]:
+    """Return the paths in a file beside the suite, nothing for no name. Raises ValueError when it cannot be read."""
+    if not name:
+        return ()
+    path = folder / name
+    try:
+        found = path.stat()
+        if found.st_size > LARGEST:
+            raise ValueError(f"paths {name!r} has {found.st_size} bytes; expected at most {LARGEST}")
+        return listed(path, found.st_mtime_ns)
+    except OSError as problem:
+        raise ValueError(f"paths {name!r}: {problem.strerror}; expected a file beside the suite") from None
+
+
 class TapeFiles(Test):
     """Base of tests that ask for many files in a request: iteration by iteration, each has the next ones."""
 
@@ -55,22 +69,10 @@ class TapeFiles(Test):
 
     def check(self) -> None:
         """Refuse a list that cannot be read, and a request for more files than there are."""
-        self._listed: tuple[str, ...] = ()
-        if self.paths:
-            self._listed = self._read()
+        self._listed = listed_beside(self.context.folder, self.paths)
         there = len(self._listed) or self.among
         if self.files > there:
             raise ValueError(f"a request for {self.files} of {counted(there, 'file')}; expected at most {there}")
-
-    def _read(self) -> tuple[str, ...]:
-        path = self.context.folder / self.paths
-        try:
-            size = path.stat()
-            if size.st_size > LARGEST:
-                raise ValueError(f"paths {self.paths!r} has {size.st_size} bytes; expected at most {LARGEST}")
-            return listed(path, size.st_mtime_ns)
-        except OSError as problem:
-            raise ValueError(f"paths {self.paths!r}: {problem.strerror}; expected a file beside the suite") from None
 
     def chosen(self, number: int) -> list[str]:
         """Return the paths of an iteration."""

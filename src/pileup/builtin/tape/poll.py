@@ -6,7 +6,7 @@ import time
 from typing import ClassVar
 
 from pileup.builtin.computing.jobs import Problems
-from pileup.builtin.tape.requests import RECALLS, Names, Request, Requests, give_up, look, release, requests_of
+from pileup.builtin.tape.requests import RECALLS, Names, Request, Requests, end, give_up, look, requests_of
 from pileup.builtin.tape.watch import Watch
 from pileup.plugin import Duration, Failed, Op, Test, VerdictException, option
 from pileup.plugin.units import counted
@@ -106,8 +106,7 @@ class TapePoll(Test):
 
     def finish(self, op: Op, request: Request) -> None:
         """Do what is to be done with a request of which no file is awaited any more."""
-        if self.release:
-            release(op, self.target, request)
+        end(op, self, request, release=self.release)
 
     def _left(self) -> str:
         names = self.ledger.keys(self._names.wait, SHOWN)

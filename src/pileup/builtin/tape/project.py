@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from pileup.builtin.tape.files import numbered
+from pileup.builtin.tape.files import listed_beside, numbered
+from pileup.builtin.tape.requests import RELEASED, REQUEST
 from pileup.plugin import Count, Failed, Ledger, Op, Outcome, Size, Test, TimeLaw, VerdictException, option
-from pileup.plugin.tape import Stage, Step
+from pileup.plugin.tape import Stage, StagingTarget, Step
 from pileup.plugin.units import counted
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import AsyncIterator, Callable
 
 
 class FileWaits:
@@ -75,24 +78,36 @@ class TapeProject(Test):
     With a cache, the time from the request until the file is there is also a `hit`, a `miss`, or `shared`: it waited
     for what another project had asked for. `copy` is the time from when the cache has it. The bytes of a file are those
     of its `transfer`, `hit` or `shared`.
+
+    A project asks for files of its own: after the last one of `paths` the first ones come again.
     """
 
     name = "tape.project"
     needs = "tape"
+    leaves = frozenset({REQUEST})
 
     files: Count = option(10, ge=1, le=100_000, help="files of a project")
     size: Size = option("1 GB", help="bytes of a file")
     work: TimeLaw = option("1 min", help="how long the job works on a file, e.g. `60 s` or `{exponential: 1 min}`")
     ahead: Count = option(1, ge=1, le=100_000, help="files asked for and not yet opened, at most")
     open: Literal["arrival", "order"] = option("arrival", help="open files as they arrive, or in the order of asking")
-    together: Count = option(1, ge=1, le=100_000, help="files of a project that lie in one folder, on one cartridge")
+    together: Count = option(
+        1, le=100_000, help="files of a project that lie in one folder, on one cartridge; 0: no folders, with `prefix`"
+    )
     prefix: str = option(
         "",
         pattern=r"^((/[^/\n]+)+)?$",
-        help="folder of files with numbers as names, as a real tape system has them: PREFIX/0000000/0000000 and so on, "
-        "`together` in a folder; default: /project-0/0/0, which a simulation has",
+        help="folder of files with numbers as names, as a practice tape library has them: PREFIX/0000000/0000000 and "
+        "so on, `together` in a folder; default: /project-0/0/0, which a simulation has",
     )
+    paths: str = option("", help="file with the paths of files on tape instead, one in each line, beside the suite")
     sets: Count = option(0, le=10**6, help="different sets of files, which projects take in turn; 0: each has its own")
+
+    def check(self) -> None:
+        """Refuse a list that cannot be read, and files without folders that have no names."""
+        self._listed = listed_beside(self.context.folder, self.paths)
+        if not (self.together or self.prefix or self.paths):
+            raise ValueError("together 0 without a prefix; expected `prefix`, such as /tape")
 
     async def run(self, op: Op) -> None:
         """Process the files of one project."""
@@ -119,6 +134,7 @@ class TapeProject(Test):
                     continue
                 with op("work", str(number)):
                     await asyncio.sleep(self.work.draw(self.context.random) / 1e9)
+            await asyncio.gather(*tasks)  # requests of files that have come may be under way to be released
         finally:
             for task in tasks:
                 task.cancel()
@@ -137,27 +153,43 @@ class TapeProject(Test):
     async def _fetch(self, op: Op, number: int, here: asyncio.Queue[tuple[int, str]]) -> None:
         owner = op.number % self.sets if self.sets else op.number
         path = self._path(owner, number)
-        key, problem = f"{path}@{op.number}" if self.sets else path, ""
+        key, problem = f"{path}@{op.number}" if self.sets or self._listed else path, ""
+        claim = partial(self.claim, f"{self.stamp}-{op.number}-{number}")
+        if isinstance(self.target, StagingTarget):
+            claim(what=REQUEST)
+        node = op.client % self.target.nodes
+        steps = self.target.recall(node, path, self.size)
         try:
             with op("file", key) as file:
                 file.calls = 1
-                await self._recall(op, path, FileWaits(op, self.ledger, key, self.size))
+                await self._recall(steps, node, FileWaits(op, self.ledger, key, self.size), claim)
         except VerdictException as failure:
             problem = str(failure)
         here.put_nowait((number, problem))
+        async for step in steps:
+            if step.stage is Stage.RELEASED:
+                claim(what=RELEASED)
 
     def _path(self, project: int, number: int) -> str:
+        if self._listed:
+            return self._listed[(project * self.files + number) % len(self._listed)]
         if not self.prefix:
             return f"/project-{project}/{number // self.together}/{number}"
-        folders = -(-self.files // self.together)  # a folder has files of one project
-        return numbered(self.prefix, project * folders * self.together + number, self.together)
+        # a folder has files of one project
+        room = -(-self.files // self.together) * self.together if self.together else self.files
+        return numbered(self.prefix, project * room + number, self.together)
 
-    async def _recall(self, op: Op, path: str, file: FileWaits) -> None:
-        """Ask for a file, and record each part of the way until it is there."""
-        node = op.client % self.target.nodes
+    async def _recall(
+        self, steps: AsyncIterator[Step], node: int, file: FileWaits, claim: Callable[[str, str], None]
+    ) -> None:
+        """Record each part of the way of a file until it is there."""
         try:
-            async for step in self.target.recall(node, path, self.size):
+            async for step in steps:
+                if step.request:
+                    claim(step.request, REQUEST)
                 file.take(step, node)
+                if step.stage is Stage.DELIVERED:
+                    return
         except VerdictException as failure:
             self.ledger.end("tape_queue", file.key, Outcome.FAILED, error=str(failure))
             raise

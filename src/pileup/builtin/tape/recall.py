@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from pileup.plugin import Failed, VerdictException
+from pileup.plugin import Failed, NotThere, VerdictException
 from pileup.plugin.tape import FileState, Stage, StagedFile, Step, Times
 
 FORGOTTEN = "the library does not know the file any more"
@@ -31,10 +31,11 @@ class Polled(Protocol):
 
 async def recalled(target: Polled, node: int, path: str) -> AsyncIterator[Step]:
     """Ask for a file in a request of its own, and yield what becomes of it; whoever leaves takes it back."""
+    released = False
     asking = asyncio.ensure_future(asyncio.to_thread(_ask, target, node, path))
     try:
         asked, request = await asyncio.shield(asking)
-        yield Step(Stage.ASKED, asked)
+        yield Step(Stage.ASKED, asked, request=request)
         news = News(time.time_ns())
         while not news.over:
             files = await asyncio.to_thread(target.followed, request)
@@ -42,10 +43,24 @@ async def recalled(target: Polled, node: int, path: str) -> AsyncIterator[Step]:
                 yield step
             if not news.over:
                 await asyncio.sleep(target.poll / 1e9)
+        released = await _forget(target, request)
     finally:
-        with suppress(VerdictException):  # nothing to undo: it was not made, or is not known any more
-            _, request = await asking
-            await asyncio.to_thread(target.forget, request)
+        if not released:
+            with suppress(VerdictException):  # it was not made
+                await _forget(target, (await asking)[1])
+    if released:
+        yield Step(Stage.RELEASED, time.time_ns())
+
+
+async def _forget(target: Polled, request: str) -> bool:
+    """Take a request back; return whether the system does not know it any more."""
+    try:
+        await asyncio.to_thread(target.forget, request)
+    except NotThere:
+        return True
+    except VerdictException:
+        return False
+    return True
 
 
 def _ask(target: Polled, node: int, path: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from pileup.plugin import Ambiguous, Cause, Ledger, NotThere, Op, Outcome, Refused, VerdictException
+from pileup.plugin import Ambiguous, Cause, Ledger, NotThere, Op, Outcome, Refused, Test, VerdictException
 from pileup.plugin.operation import End
 from pileup.plugin.tape import FileState, StagedFile, StagingTarget
 
@@ -31,6 +31,8 @@ FORGOTTEN = "the library does not know the file any more"
 NO_REQUEST = "the library does not know the request any more"
 DELIVERED, FAILED, CANCELLED, LOST, UNANSWERED = WORDS = "delivered", "failed", "cancelled", "lost", "unanswered"
 """What becomes of a file that was asked for."""
+REQUEST, RELEASED = "request", "released"
+"""What is claimed of a request: that there may be one, and that nothing of it is left to be undone."""
 CAUSES = {CANCELLED: Cause.CANCELLED, LOST: Cause.FORGOTTEN}
 OUTCOMES = {DELIVERED: Outcome.PASSED, UNANSWERED: Outcome.UNFINISHED}
 """Word -> outcome of the operation; any other has failed."""
@@ -51,19 +53,18 @@ class Wanted(NamedTuple):
     lifetime: int
     """How long the files should stay on disk, ns; 0: until they are released."""
     name: str
-    """What stands for its id in the record as long as it has none."""
+    """How it is claimed, and what stands for its id in the record as long as it has none."""
     names: Names = RECALLS
 
 
 class Request:
     """A stage request and its files. Paths are kept as one text: a million of them take a few MB."""
 
-    __slots__ = ("_delivered", "_left", "gap", "id", "names", "polled", "polls", "since")
+    __slots__ = ("_delivered", "_left", "gap", "id", "name", "names", "polled", "polls", "since")
 
-    def __init__(self, number: str, paths: Sequence[str], since: int, names: Names = RECALLS) -> None:
-        """`since`: when it was made, ns since the epoch."""
-        self.id = number
-        self.names = names
+    def __init__(self, number: str, paths: Sequence[str], since: int, name: str = "", names: Names = RECALLS) -> None:
+        """`since`: when it was made, ns since the epoch; `name`: how it is claimed."""
+        self.id, self.name, self.names = number, name, names
         self.polls = 0
         """How often it was polled."""
         self.since = self.polled = since
@@ -161,24 +162,32 @@ def requests_of(target: StagingTarget) -> Requests:
         return _ALL.setdefault(target, Requests())
 
 
-def submit(op: Op, target: StagingTarget, ledger: Ledger, wanted: Wanted) -> Request:
+def submit(op: Op, test: Test, wanted: Wanted) -> Request:
     """Ask for files (operation `submit`, or as `names` say); each is a detached operation (`recall`) from now on.
 
-    Where the request is not taken, each file has its outcome.
+    The request is claimed before it is made, and with its id afterwards: a crash leaves no request unknown. Where it is
+    not taken, each file has its outcome.
     """
-    paths, names, since = wanted.paths, wanted.names, time.time_ns()
+    paths, name, names = wanted.paths, wanted.name, wanted.names
+    test.claim(name, what=REQUEST)
+    since = time.time_ns()
     try:
         with op(names.submit, paths[0]) as submission:
             submission.calls = 1
-            request = Request(target.stage(paths, wanted.lifetime), paths, since, names)
+            request = Request(test.target.stage(paths, wanted.lifetime), paths, since, name, names)
     except VerdictException as problem:
+        if not isinstance(problem, Ambiguous):
+            test.claim(name, what=RELEASED)
         outcome = Outcome.FAILED
         if isinstance(problem, (Refused, Ambiguous)):
             outcome = Outcome.REFUSED if isinstance(problem, Refused) else Outcome.AMBIGUOUS
-        keys = [f"{wanted.name} {path}" for path in paths]
+        keys = [f"{name} {path}" for path in paths]
         _begin(op, names.wait, keys, since)
-        ledger.end_many(names.wait, [(key, int(outcome), None, str(problem)) for key in keys], cause=int(problem.cause))
+        test.ledger.end_many(
+            names.wait, [(key, int(outcome), None, str(problem)) for key in keys], cause=int(problem.cause)
+        )
         raise
+    test.claim(name, request.id, REQUEST)
     _begin(op, names.wait, [request.key(path) for path in paths], since)
     return request
 
@@ -209,12 +218,13 @@ def cancel(op: Op, target: StagingTarget, request: Request, paths: Sequence[str]
         target.cancel(request.id, paths)
 
 
-def release(op: Op, target: StagingTarget, request: Request) -> None:
-    """Let what has come leave the disk (operation `release`, or as its `names` say)."""
-    if paths := request.delivered:
+def end(op: Op, test: Test, request: Request, *, release: bool) -> None:
+    """Let what has come of a request that is over leave the disk, if wanted (operation `release`, or another name)."""
+    if release and (paths := request.delivered):
         with op(request.names.release, request.id) as released:
             released.calls = 1
-            target.release(request.id, paths)
+            test.target.release(request.id, paths)
+    test.claim(request.name, request.id, RELEASED)
 
 
 def _begin(op: Op, name: str, keys: Iterable[str], since: int) -> None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import time
 
 from pileup.builtin.tape.files import TapeFiles
-from pileup.builtin.tape.requests import CANCELLED, DELIVERED, Request, Wanted, cancel, give_up, look, release, submit
+from pileup.builtin.tape.requests import (
+    CANCELLED,
+    DELIVERED,
+    REQUEST,
+    Request,
+    Wanted,
+    cancel,
+    end,
+    give_up,
+    look,
+    submit,
+)
 from pileup.builtin.tape.watch import Watch
 from pileup.plugin import Duration, Failed, Op, VerdictException, option
 from pileup.plugin.units import counted
@@ -27,6 +38,7 @@ class TapeStage(TapeFiles):
 
     name = "tape.stage"
     waits = True
+    leaves = frozenset({REQUEST})
 
     interval: Duration = option("1 s", gt=0, help="time between two polls")
     lifetime: Duration = option(
@@ -45,10 +57,9 @@ class TapeStage(TapeFiles):
     def run(self, op: Op) -> None:
         """Stage the files of one request."""
         wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}")
-        request = submit(op, self.target, self.ledger, wanted)
+        request = submit(op, self, wanted)
         polls = self._follow(op, request)
-        if self.release:
-            release(op, self.target, request)
+        end(op, self, request, release=self.release)
         lacking = self.files - self._watch.counts[DELIVERED]
         meant = self._watch.counts[CANCELLED] if self.cancel_after is not None else 0
         first = self._watch.first

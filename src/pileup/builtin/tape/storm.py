@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import ClassVar
 
 from pileup.builtin.tape.files import TapeFiles
-from pileup.builtin.tape.requests import RECALLS, Names, Wanted, requests_of, submit
-from pileup.plugin import Duration, NotThere, Op, VerdictException, option
+from pileup.builtin.tape.requests import RECALLS, REQUEST, Names, Wanted, requests_of, submit
+from pileup.plugin import Duration, Op, option
 
 
 class TapeStorm(TapeFiles):
@@ -26,6 +25,7 @@ class TapeStorm(TapeFiles):
 
     name = "tape.storm"
     names: ClassVar[Names] = RECALLS
+    leaves = frozenset({REQUEST})
 
     lifetime: Duration = option(
         0, ge=0, help="how long files should stay on disk, in whole seconds; 0 s: until they are released"
@@ -34,19 +34,7 @@ class TapeStorm(TapeFiles):
     def run(self, op: Op) -> None:
         """Make one request."""
         wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}", self.names)
-        request = submit(op, self.target, self.ledger, wanted)
-        requests_of(self.target).add(request)
-
-    def end_run(self) -> None:
-        """Delete the requests that are not over: nobody polls them any more."""
-        requests = requests_of(self.target)
-        while (request := requests.take(time.time_ns())) is not None:
-            try:
-                self.target.forget(request.id)
-            except NotThere:
-                continue
-            except VerdictException:
-                return  # the system is away: the others would not be deleted either
+        requests_of(self.target).add(submit(op, self, wanted))
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The request, and each file."""

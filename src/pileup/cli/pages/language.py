@@ -85,6 +85,7 @@ EXIT_WORDS = {
     ExitCode.STOPPED_BY_LIMIT: "stopped by a limit",
     ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or pileup was the bottleneck",
     ExitCode.INTERNAL: "an internal error of pileup itself",
+    ExitCode.OUTPUT_LOST: "all else would be 0, but stdout could not be written: a full disk, for example",
 }
 TERMS = Words("docs/glossary.md explains the terms: response time, missed, ambiguous, percentile and others.")
 """On the pages of checks and verdicts."""

@@ -128,6 +128,12 @@ MEANING: dict[ProblemCode, tuple[str, str]] = {
         "se: {kind: practice-tape, url: http://tape.site.org}     # wrong\n"
         "se: {kind: practice-tape, launch: {drives: 4}}",
     ),
+    ProblemCode.ONLY_SIMULATED: (
+        "A target has settings that no server has, only a machine in virtual time. `pileup simulate` runs such a "
+        "suite, and `pileup validate --simulate` checks it for that.",
+        "se: {kind: practice-tape, launch: {drives: 4, cache: node}}  # wrong in `pileup run`\n"
+        "se: {kind: practice-tape, launch: {drives: 4}}",
+    ),
 }
 """Code -> what it says, and an example, which may be empty."""
 FIRST = (

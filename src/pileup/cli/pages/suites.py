@@ -20,7 +20,7 @@ def shipped_page(name: str) -> Page:
     from pileup.suite.shipped import opening, suite_path
 
     path = suite_path(name)
-    about, plan = opening(path.read_text(encoding="utf-8")), load(path, records=False)
+    about, plan = opening(path.read_text(encoding="utf-8")), load(path, records=False, servers=False)
     return Page(FOLDER, name, name, first_sentence(about), (Words(about), *_blocks(plan.suite, path)))
 
 

@@ -32,6 +32,16 @@ VARIABLES: dict[str, dict[str, str]] = {
         "X509_USER_PROXY": "the file of the X.509 proxy; default: /tmp/x509up_uUID",
         "X509_CERT_DIR": "folder of CA certificates; default: /etc/grid-security/certificates",
     },
+    "S3, where the suite says nothing else": {
+        "AWS_ACCESS_KEY_ID": "the access key; with AWS_SECRET_ACCESS_KEY",
+        "AWS_SECRET_ACCESS_KEY": "its secret",
+        "AWS_SESSION_TOKEN": "the token of temporary keys",
+        "AWS_PROFILE": "profile whose keys are used without these; default: `default`",
+        "AWS_SHARED_CREDENTIALS_FILE": "file of profiles; default: ~/.aws/credentials",
+        "AWS_CONFIG_FILE": "the other one; default: ~/.aws/config",
+        "AWS_REGION": "region of the signatures; default: that of the profile, else us-east-1",
+        "AWS_DEFAULT_REGION": "the same, where AWS_REGION is not set",
+    },
 }
 """What it is about -> variable -> what it says."""
 

@@ -12,6 +12,7 @@ from pileup.cli.arguments import RUN
 from pileup.cli.command import Command
 from pileup.cli.messages import echo
 from pileup.cli.working import working
+from pileup.model.collecting import uncollected
 
 if TYPE_CHECKING:
     from pileup.record import RunFolder
@@ -33,15 +34,16 @@ def command(run: Path, as_json: bool) -> None:
 
     RUN is a run folder: of a run that has ended, goes on, or was broken off.
     """
-    from pileup.cli.reading import load_numpy, read_results
+    with uncollected():
+        from pileup.cli.reading import load_numpy, read_results
 
-    load_numpy()
-    from pileup.cli.console import SafeConsole
-    from pileup.cli.next_step import next_step
-    from pileup.cli.show.overview import print_results
-    from pileup.record import RunFolder
-    from pileup.record.reading import reading
-    from pileup.stats import to_json
+        load_numpy()
+        from pileup.cli.console import SafeConsole
+        from pileup.cli.next_step import next_step
+        from pileup.cli.show.overview import print_results
+        from pileup.record import RunFolder
+        from pileup.record.reading import reading
+        from pileup.stats import to_json
 
     with working("reading the run"), reading(run):
         folder = RunFolder.open(run)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pileup.cli.show import criteria, equivalent, faults, figures, jobs, labels, matrix, points
 from pileup.cli.show.layout import Column, Grid, Paragraph
+from pileup.model.bottleneck_table import bottlenecks_by_point
 from pileup.model.event import REPORT
 from pileup.model.headline import headline
 from pileup.model.results import CaseResult, ErrorGroup, RunResults
@@ -107,11 +108,12 @@ def _bottlenecks(results: RunResults) -> Part:
         grid = Grid(
             (Column("Case", "fold"), Column("Limited by"), Column("Evidence", "fold"), Column("What to do", "fold"))
         )
-        for row in results.bottlenecks[:MOST_BOTTLENECKS]:
+        rows = bottlenecks_by_point(results)
+        for row in rows[:MOST_BOTTLENECKS]:
             grid.add(row.case, Text(row.by, "yellow" if row.by == "pileup" else ""), row.evidence, row.advice)
-        more = len(results.bottlenecks) - MOST_BOTTLENECKS
+        more = len(rows) - MOST_BOTTLENECKS
         if more > 0:
-            grid.notes.append(f"and {counted(more, 'more case')}: see the report")
+            grid.notes.append(f"and {counted(more, 'more row')}: see the report")
         parts.append(grid)
     if results.overhead:
         parts.append(Paragraph(Text(f"What pileup itself costs: {results.overhead}", "dim")))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from pileup._core._native import Op, Press, now
 from pileup.fleet.artefacts import ArtefactFolder
+from pileup.fleet.asking import Asking
 from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
@@ -18,7 +19,7 @@ from pileup.fleet.python.tracebacks import Tracebacks
 from pileup.fleet.sessions import make_sessions
 from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import VerdictException
-from pileup.model.record import Outcome, Sample
+from pileup.model.record import Claimed, Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import Judge, Verdict
@@ -26,6 +27,10 @@ from pileup.plugin.verdict import Judge, Verdict
 STILL_GOING = "still going at the end"
 PASSED = Outcome.PASSED
 """Looked up once: a member of an enumeration takes longer to find than much of what is done for an iteration."""
+
+
+AT_ONCE = frozenset({"request", "released"})
+"""Claims that are in the record before the test goes on: no system can be asked for them by name."""
 
 
 class Sink(Protocol):
@@ -39,6 +44,9 @@ class Sink(Protocol):
 
     def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
         """Append to a file that a test has left at a place; `first` begins it."""
+
+    def claim(self, claims: Sequence[Claimed]) -> None:
+        """Bring submissions into the record at once. Raises RecordError when the disk refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class LoadContext:
     place_name: str = ""
     artefacts: ArtefactFolder = field(default_factory=ArtefactFolder)
     """Where tests leave files."""
+    asking: Asking | None = None
+    """What clients ask the coordinator of the load; None where there is none."""
 
 
 class Reported(NamedTuple):
@@ -93,16 +103,21 @@ class ReportedValues:
 class SubmissionClaims:
     """Collects, from any thread, the submissions that tests claim, until they are taken each second."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: Sink) -> None:
         self._lock = threading.Lock()
-        self._claims: list[tuple[int, str, str, str]] = []
+        self._claims: list[Claimed] = []
+        self._output = output
 
     def add(self, name: str, id: str, what: str) -> None:
-        """Keep one with the time of now."""
+        """Keep one with the time of now; those of AT_ONCE go on right away."""
+        claim = (now(), name, id, what)
+        if what in AT_ONCE:
+            self._output.claim([claim])
+            return
         with self._lock:
-            self._claims.append((now(), name, id, what))
+            self._claims.append(claim)
 
-    def take(self) -> list[tuple[int, str, str, str]]:
+    def take(self) -> list[Claimed]:
         """Return what came since the last call."""
         with self._lock:
             taken, self._claims = self._claims, []
@@ -124,7 +139,7 @@ class PythonExecutor:
         """Client that is being set up -> what says where it is."""
         self._make = make
         self._numbers = ReportedValues()
-        self._claims = SubmissionClaims()
+        self._claims = SubmissionClaims(desk.output)
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -153,7 +168,7 @@ class PythonExecutor:
         """Return the numbers reported since the last call."""
         return self._numbers.take()
 
-    def claimed(self) -> list[tuple[int, str, str, str]]:
+    def claimed(self) -> list[Claimed]:
         """Return the submissions claimed since the last call: (ns since the epoch, name, id, what)."""
         return self._claims.take()
 
@@ -165,10 +180,16 @@ class PythonExecutor:
         test.reporter, test.claimer = self._numbers.add, self._claims.add
         test.stamp = desk.order.stamp or test.stamp
         test.engine_sessions = make_sessions
+        test.asker = None if desk.asking is None else desk.asking.of(client)
         test.ledger = desk.ledger  # type: ignore[attr-defined,unused-ignore]
         self.judge = Judge(test)
         self.press.judge_by(self.judge)
         return test
+
+    def left(self, client: int) -> None:
+        """Say that a client does nothing more."""
+        if self.desk.asking is not None:
+            self.desk.asking.leave(client)
 
     def set_up_failed(self, client: int, problem: BaseException) -> None:
         """End the load: a client cannot be made or set up."""

@@ -139,6 +139,7 @@ class CoroutineExecutor(PythonExecutor):
             limit.close()
             if test is not None:
                 await self._tear_down(client, test, bracket)
+            self.left(client)
             bracket.close()
 
     def _wait(self, client: int) -> asyncio.Future[Op]:

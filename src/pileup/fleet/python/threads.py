@@ -106,6 +106,7 @@ class ThreadExecutor(PythonExecutor):
                 bracket.end(op, (Outcome.FAILED, str(self.ending)))
         if test is not None:
             self._tear_down(client, test, bracket)
+        self.left(client)
         bracket.close()
 
     def _set_up(self, client: int, bracket: IterationScope) -> Test | None:

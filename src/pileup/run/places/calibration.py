@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from pileup._core._native import now
@@ -11,6 +12,7 @@ from pileup.fleet.place import LocalPlace
 from pileup.model.errors import PileupError
 from pileup.model.loads.load import Load
 from pileup.model.program import Program, Step
+from pileup.model.record import Claimed
 from pileup.plugin import Context, Op, Test
 from pileup.record.tally import Counters, counted
 
@@ -40,6 +42,9 @@ class NullOutput:
         """Forget it."""
 
     def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Forget it."""
+
+    def claim(self, claims: Sequence[Claimed]) -> None:
         """Forget it."""
 
 

@@ -33,7 +33,7 @@ class UndoDelegations:
         """Name the case, and why they stay when they do."""
         entry = intent.entry
         whose = f"delegations that {entry.case} has left on target {entry.target}"
-        return f"{whose}are revoked" if self._can(intent, context) else f"{whose} stay until they expire"
+        return f"{whose} are revoked" if self._can(intent, context) else f"{whose} stay until they expire"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Revoke each of them. Raises TargetError when one could not be."""

@@ -22,6 +22,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("own", "ground"), ("target", "folder", "marker")),
     "jobs": ("target", "case", "cleanup", "stamp"),
     "delegations": ("target", "case", "cleanup"),
+    "requests": ("target", "case", "cleanup", "stamp"),
     "begin_run": ("test",),
 }
 """What an entry of each kind must have to be acted upon."""
@@ -35,6 +36,7 @@ WORDS = {
     "setting": "the setting {setting} of target {target}",
     "jobs": "jobs of {case} on target {target}",
     "delegations": "delegations of {case} on target {target}",
+    "requests": "stage requests of {case} at target {target}",
     "begin_run": "what begin_run() of test {test} has made",
 }
 """Kind of an entry -> what it is about, in words."""

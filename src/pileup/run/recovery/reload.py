@@ -51,7 +51,7 @@ def reload(
                 f"{name}, a plug-in of {source}, has changed since this run began", "the same file", CHANGED
             )
     tell(f"loads the suite {source}" + "".join(f", executes {name}" for name in plugins))
-    plan = load(source, values, records)
+    plan = load(source, values, records, servers=not run.simulated)
     if records:
         _check_replays(run, plan)
     return plan

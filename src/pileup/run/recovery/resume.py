@@ -15,9 +15,11 @@ from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
 from pileup.run.manifest import as_new
 from pileup.run.recovery import leftovers
+from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.missing import lost
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
+from pileup.run.recovery.requests import REQUESTS, open_requests
 from pileup.run.recovery.undo_kinds import UndoReach
 
 OVER = "every case has an outcome"
@@ -91,6 +93,7 @@ def _take_up(
     done = _done(folder, plan)
     objects = _objects(folder, plan)
     gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
+    objects = _requests(folder, plan) | objects
     again = _again(plan, done, objects, gone)
     if again:
         there = {number: made.entry for number, made in objects.items() if made.state not in ("removed", "gone")}
@@ -146,6 +149,14 @@ def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
         if case:
             cases[opened], found[case] = case, _Made(opened, entry.state)
     return found
+
+
+def _requests(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
+    """Return case -> its stage requests, of which nobody knows any more what has come of them: they are deleted."""
+    numbers = {case.name: case.id for case in plan.cases}
+    found = (each for each in open_intents(folder) if each.what == REQUESTS and each.entry.case in numbers)
+    left = [each for each in found if any(open_requests(folder, each.entry.stamp))]
+    return {numbers[each.entry.case]: _Made(each.number, "gone") for each in left}
 
 
 def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], gone: set[str]) -> set[int]:

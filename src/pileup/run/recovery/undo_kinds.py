@@ -25,6 +25,7 @@ from pileup.run.recovery.jobs import UndoJobs
 from pileup.run.recovery.objects import remove
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
+from pileup.run.recovery.requests import REQUESTS, UndoRequests
 from pileup.run.safety.kept_sets import deleting, left_alone
 from pileup.run.safety.leaving import LEFT, end_ground, end_names
 from pileup.run.safety.own_folders import GROUND, OWN, keeps, keeps_names
@@ -38,6 +39,8 @@ GRACE = 5.0
 """Seconds that a server gets to end."""
 ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
 """Kinds that stay on targets until their removal is requested, since they may be needed."""
+ON_ASKING = frozenset({"setting", REQUESTS})
+"""Kinds that nobody needs any more, but whose plug-ins are executed."""
 
 
 class UndoReach(IntEnum):
@@ -46,7 +49,7 @@ class UndoReach(IntEnum):
     OWN = 0
     """What pileup has made and knows how to undo by itself."""
     SETTINGS = 1
-    """Also what the suite says how to undo: its commands and plug-ins are executed."""
+    """Also what the suite says how to undo: its commands and plug-ins are executed. Stage requests, too."""
     ALL = 2
     """Also what stays on targets."""
 
@@ -55,7 +58,7 @@ def reach_of(what: str) -> UndoReach:
     """Return the reach that cleaning up a kind of intent needs."""
     if what in ON_TARGETS:
         return UndoReach.ALL
-    return UndoReach.SETTINGS if what == "setting" else UndoReach.OWN
+    return UndoReach.SETTINGS if what in ON_ASKING else UndoReach.OWN
 
 
 @dataclass
@@ -400,6 +403,7 @@ UNDO_KINDS: dict[str, UndoKind] = {
     GROUND: UndoGround(),
     "jobs": UndoJobs(),
     "delegations": UndoDelegations(),
+    REQUESTS: UndoRequests(),
     "begin_run": TellBegun(),
 }
 

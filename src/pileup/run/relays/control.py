@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from pileup.model.errors import TargetError
+from pileup.model.units import format_time
 
 if TYPE_CHECKING:
     from pileup._core._native import Relay
@@ -18,6 +19,15 @@ WITHIN = 5.0
 """Seconds that an answer may take."""
 LONGEST = 1 << 16
 """Bytes of a question."""
+
+
+class Late(TypedDict):
+    """How late the answers were that went through a relay since its path was last changed, in ns."""
+
+    answers: int
+    p50: int
+    p99: int
+    most: int
 
 
 class Counts(TypedDict):
@@ -31,10 +41,17 @@ class Counts(TypedDict):
     bytes: tuple[int, int]
     messages: tuple[int, int]
     turns: int
+    late: Late
+
+
+def told_late(late: Late) -> str:
+    """Return in words what a relay has added to round trips by itself; empty when nothing is known of it."""
+    middle, high, most = (format_time(late[word]) for word in ("p50", "p99", "most"))
+    return f"answers late by {middle} (median), {high} (p99), at most {most}" if late["answers"] else ""
 
 
 def ask(where: Path, change: Mapping[str, object] | None = None) -> Counts:
-    """Ask a relay for its counts, after a change of its path. Raises TargetError when it refuses or is silent."""
+    """Ask a relay for its counts so far, and change its path then. Raises TargetError when it refuses or is silent."""
     try:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(WITHIN)
@@ -87,9 +104,9 @@ def _answer(relay: Relay, line: socket.socket) -> None:
 
 def _done(relay: Relay, question: bytes) -> str:
     try:
-        asked = json.loads(question)
+        asked, counts = json.loads(question), relay.counts()
         if "change" in asked:
             relay.change(json.dumps(asked["change"]))
-        return f'{{"counts": {relay.counts()}}}'
+        return f'{{"counts": {counts}}}'
     except (ValueError, TypeError) as problem:
         return json.dumps({"error": str(problem)})

@@ -61,7 +61,8 @@ class Relays:
         command = (sys.executable, "-m", "pileup", *words)
         daemon = Daemon(command, Line(READY), name="relay", environment={SETTINGS: json.dumps(settings)})
         launcher = Launcher((daemon,), url="127.0.0.1:{port} {short}/relay.sock")
-        url = self._supervisor.launch(_name(target), launcher, self._folder.path / "servers" / f"{target}.relay")
+        folder, whose = self._folder.path / "servers" / f"{target}.relay", f"before target {target}"
+        url = self._supervisor.launch(_name(target), launcher, folder, whose=whose)
         address, _, socket = url.partition(" ")
         self._paths[target], self._sockets[target] = path, Path(socket)
         return address
@@ -80,11 +81,12 @@ class Relays:
         if after == before:
             return
         try:
-            control.ask(self._sockets[target], after.to_native())
+            before_it = control.told_late(control.ask(self._sockets[target], after.to_native())["late"])
         except TargetError as problem:
             raise TargetError(f"the relay before target {target}: {problem.what}", problem.expected) from problem
         self._paths[target] = after
-        self._folder.event("setting", f"path of target {target}: {_said(words)}", target=target)
+        told = f"path of target {target}: {_said(words)}" + (f"; until then {before_it}" if before_it else "")
+        self._folder.event("setting", told, target=target)
 
     def problem(self, target: str) -> str:
         """Return that the relay of a target has ended; empty when it runs, or there is none."""
@@ -135,4 +137,6 @@ def _counted(target: str, counts: control.Counts) -> str:
     ):
         if number:
             told.append(f"{number} {text}")
+    if late := control.told_late(counts["late"]):
+        told.append(late)
     return ", ".join(told)

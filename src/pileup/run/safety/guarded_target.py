@@ -62,7 +62,7 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
         cls.delete(self, path)
 
     methods: dict[str, object] = {each.__name__: each for each in (write, create, mkdir, delete)}
-    methods["remove_tree"] = _remove_tree
+    methods |= {"remove_tree": _remove_tree, "end_uploads": _end_uploads}
     methods["__doc__"] = cls.__doc__
     kind = type(cls.__name__, (cls,), methods)
     twin: FileTarget = object.__new__(kind)
@@ -72,6 +72,12 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
 
 def _remove_tree(target: FileTarget, path: str) -> None:
     raise Refused(f"{shown(path)} is not removed with all that is in it", "names, one by one", "delete() removes one")
+
+
+def _end_uploads(target: FileTarget, path: str) -> int:
+    raise Refused(
+        f"uploads below {shown(path)} are not ended: some may be of others", "no such call", "the run does it"
+    )
 
 
 def _is_new(target: FileTarget, path: str) -> bool:

@@ -36,6 +36,8 @@ def end_ground(
         found = read_small(target, path)
         if own and found is not None and found != marker:
             return LEFT, "its marker is not this run's"
+        if own and found == marker:
+            target.end_uploads(place)
         if own and kept and found == marker and _holds_more(target, place):
             return KEPT, ""
         if own and found == marker:

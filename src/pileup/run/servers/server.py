@@ -64,6 +64,8 @@ class Process:
     """Number of its entry in the journal."""
     pause: int | None = None
     """Number of the entry that says it is paused; None while it is not."""
+    told: bool = False
+    """Whether the record says that it has ended by itself."""
 
     @property
     def alive(self) -> bool:
@@ -79,8 +81,11 @@ class Process:
 class Server:
     """The processes of one target."""
 
-    def __init__(self, name: str, launcher: Launcher, folder: Path, journal: Journal, disk: int = 0) -> None:
+    def __init__(
+        self, name: str, launcher: Launcher, folder: Path, journal: Journal, disk: int = 0, *, whose: str = ""
+    ) -> None:
         self.name = name
+        self._whose = whose or f"of target {name}"
         self.url = ""
         self.credentials: dict[str, str] = {}
         self.filling = PlaceholderValues(folder, launcher.user, journal.nonce)
@@ -166,6 +171,19 @@ class Server:
             return [member for each in chosen for member in processes.session(each.identity, self._mark)]
 
         return FileLimits(members, files)
+
+    def gone(self) -> str:
+        """Return which of its processes have ended by themselves, in words; empty when none has."""
+        return "; ".join(self._told_gone(each) for each in list(self._running) if not each.alive)
+
+    def notice(self) -> None:
+        """Note in the record, once, what has ended by itself; not while something is started or ended on purpose."""
+        if self._lock.acquire(blocking=False):
+            try:
+                for each in self._running:
+                    self._note_gone(each)
+            finally:
+                self._lock.release()
 
     def end(self) -> None:
         """End all in reverse order, then what they have left in sessions of their own."""
@@ -353,7 +371,7 @@ class Server:
                 self._tell(f"before the end of {self.name}: {command[0]} {problem}")
 
     def _end(self, process: Process, number: int) -> None:
-        gone = not process.alive
+        self._note_gone(process)
         processes.end_leader(process.identity, self._mark, number, process.daemon.grace / 1e9)
         if process.alive:  # a process that hangs in the kernel cannot be ended
             with suppress(subprocess.TimeoutExpired):
@@ -362,9 +380,16 @@ class Server:
         self._close_pause(process)
         code = process.popen.returncode
         self._close("server", "ended", process.entry, target=self.name, code=code)
-        if gone:
-            whose = f"the {process.daemon.name} of target {self.name}"
-            self._tell(f"{whose} had ended by itself with code {code}")
+
+    def _note_gone(self, process: Process) -> None:
+        if not process.alive and not process.told:
+            process.told = True
+            self._tell(self._told_gone(process))
+
+    def _told_gone(self, process: Process) -> str:
+        code = process.popen.returncode
+        how = f"ended by itself with code {code}" if code >= 0 else f"was ended by {_signal(-code)}, not by pileup"
+        return f"the {process.daemon.name} {self._whose} {how}"
 
     def _close_pause(self, process: Process) -> None:
         if process.pause is not None:
@@ -387,3 +412,10 @@ class Server:
 
     def _known(self, identity: Identity) -> dict[str, object]:
         return {**asdict(identity), "mark": self._mark}
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # of real time: it has no name
+        return f"signal {number}"

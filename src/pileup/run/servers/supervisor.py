@@ -59,14 +59,15 @@ class Supervisor:
         self._servers: dict[str, Server] = {}
         self._lock = threading.Lock()
 
-    def launch(self, name: str, launcher: Launcher, folder: Path, disk: int = 0) -> str:
+    def launch(self, name: str, launcher: Launcher, folder: Path, disk: int = 0, whose: str = "") -> str:
         """Start a server, wait until every process of it is ready, and return its url.
 
-        `disk`: bytes of a file system of its own for the folder that its launcher names; 0: none.
+        `disk`: bytes of a file system of its own for the folder that its launcher names; 0: none. `whose`: what its
+        processes are in words, unless they are those `of target NAME`.
 
         Raises TargetError with the end of the output of the process that does not become ready; then none is left.
         """
-        server = Server(name, launcher, folder, self._journal, disk)
+        server = Server(name, launcher, folder, self._journal, disk, whose=whose)
         with self._lock:
             if name in self._servers:
                 raise TargetError(f"target {name} has a server already", "a server that is launched once", "restart it")
@@ -118,6 +119,16 @@ class Supervisor:
         """Whether every process of a server runs."""
         server, process = self._find(name)
         return all(each.alive for each in server.chosen(process)) and bool(server.chosen(process))
+
+    def gone(self, name: str) -> str:
+        """Return which processes of a server have ended by themselves, in words; empty for none, or no server."""
+        server = self._servers.get(name)
+        return server.gone() if server is not None else ""
+
+    def notice(self) -> None:
+        """Note in the record, once for each, which processes have ended by themselves."""
+        for server in list(self._servers.values()):
+            server.notice()
 
     def pids(self, name: str) -> list[int]:
         """Return the pids of its processes in the order of their start."""

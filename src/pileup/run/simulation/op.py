@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from pileup.model.record import Labels, Outcome, labels_of
-from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, checked
+from pileup.plugin.plain_op import Ended, PlainBlock, PlainLedger, PlainOp, Recorded
 from pileup.plugin.recording import text_of
 from pileup.plugin.verdict import Judge
 from pileup.run.simulation.clock import VirtualClock
@@ -42,7 +42,7 @@ class SimulatedLedger(PlainLedger[SimulatedOperation]):
         return one.iteration.open(name, key, start=start)
 
 
-class SimulatedOp:
+class SimulatedOp(PlainOp):
     """An iteration under way (plugin.Op). What comes after its end is not recorded."""
 
     def __init__(self, begun: SimulatedIteration, number: int, ledger: SimulatedLedger, judge: Judge) -> None:
@@ -61,50 +61,27 @@ class SimulatedOp:
         """Return an operation for `with` or `async with`; it ends with the block, failed if the block raises."""
         return SimulatedBlock(self, name, key, text_of(labels or {}))
 
-    def check(self, name: str, ok: object) -> bool:
-        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
-        operation, outcome, error = checked(name, ok)
-        self.record(operation, start=self.now(), outcome=outcome, error=error)
-        return bool(ok)
-
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation. Raises ValueError when one of that name and key is open."""
         self._ledger.begin(self._begun, name, key, start)
 
-    def record(
-        self,
-        name: str,
-        key: str = "",
-        *,
-        start: int,
-        end: int | None = None,
-        outcome: int = 0,
-        bytes: int = 0,
-        calls: int = 0,
-        first_byte: int = 0,
-        error: str = "",
-        labels: Labels | None = None,
-    ) -> None:
-        """Record an operation that somebody else has timed. Raises ValueError for invalid times and labels."""
-        over = self.now() if end is None else end
-        if start < 0 or over < 0:
-            raise ValueError(f"operation {name!r} from {start} to {over}; expected ns since the epoch")
-        if not self._begun.under_way:
-            return
-        self._inside["bytes"] += bytes
-        self._inside["calls"] += calls
-        self._begun.operation(
-            name,
-            start=start,
-            end=max(start, over),
-            outcome=Outcome(outcome),
-            labels=labels_of(text_of(labels or {})),
-            key=key,
-            bytes=bytes,
-            calls=calls,
-            first_byte=first_byte,
-            error=error,
-        )
+    def keep(self, found: Recorded) -> None:
+        """Record an operation that has ended, while the iteration is under way."""
+        if self._begun.under_way:
+            self._inside["bytes"] += found.bytes
+            self._inside["calls"] += found.calls
+            self._begun.operation(
+                found.name,
+                start=found.start,
+                end=found.end,
+                outcome=found.outcome,
+                labels=found.labels,
+                key=found.key,
+                bytes=found.bytes,
+                calls=found.calls,
+                first_byte=found.first_byte,
+                error=found.error,
+            )
 
     def now(self) -> int:
         """Return the virtual time, ns since the epoch."""

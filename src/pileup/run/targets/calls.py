@@ -142,3 +142,7 @@ class CalledFiles(FileTarget):
     def mkdir(self, path: str) -> None:
         """As the target itself."""
         self._call(partial(self._target.mkdir, path))
+
+    def end_uploads(self, path: str) -> int:
+        """As the target itself."""
+        return self._call(partial(self._target.end_uploads, path))

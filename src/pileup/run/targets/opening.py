@@ -118,6 +118,14 @@ class Targets:
         """Return why a target is unavailable, empty when it is not."""
         return self._problems.get(name, "") if name else ""
 
+    def gone(self, name: str) -> str:
+        """Return which processes of a target's private server have ended by themselves; empty for none."""
+        return self._supervisor.gone(name)
+
+    def notice(self) -> None:
+        """Note in the record which servers and relays have ended by themselves."""
+        self._supervisor.notice()
+
     def index(self, name: str | None) -> int:
         """Return the place of a target in run.json's list; 0 for none."""
         return self._names.index(name) if name else 0

@@ -94,7 +94,7 @@ class Settings:
         entry = self._folder.journal("launch settings", "begun", target=target, values=told)
         begin = now()
         try:
-            self._start_again(target, wanted)
+            self._start_again(target, values)
         except BaseException as problem:
             self._close("launch settings", "failed", of=entry, problem=str(problem))
             raise
@@ -104,11 +104,10 @@ class Settings:
             if text != known.get(name):
                 self._tell(target, name, text, begin)
 
-    def _start_again(self, target: str, wanted: dict[str, object]) -> None:
-        spec = self._plan.suite.targets[target]
+    def _start_again(self, target: str, values: dict[str, object]) -> None:
         folder = self._folder.path / "servers" / target
         with asked(target, "launcher", "settings that it takes"):
-            launcher = instances.class_of_target(spec.kind, Path(self._plan.folder)).launcher(wanted, folder)
+            launcher = instances.make_launcher(self._plan, target, folder, **values)
         url = self._supervisor.restart(target, launcher)
         self._await_healthy(self._targets.renew(target, url), target, HEALTHY_WITHIN)
 

@@ -14,6 +14,9 @@ from pileup.plugin.sessions.span import Act
 from pileup.plugin.sessions.tracer import Tracer
 from pileup.stats.sessions.slope import Line, line
 
+TRIES = 2
+"""Sessions after which it ends if none has passed: none will from farther away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Traced:
@@ -57,7 +60,7 @@ def trace(act: Act, to: tuple[str, int], added: Sequence[int], times: int, skip:
     """Make `times` sessions at each distance and return what they cost.
 
     `added` are round trips in ns; the first `skip` sessions at each are not counted (to resume a session of TLS there
-    must have been one). Raises TargetError for a target whose name is not known, and when no session passes.
+    must have been one). Raises TargetError for a target whose name is not known, and when the first sessions fail.
     """
     begin = now()
     addresses = _looked_up(*to)
@@ -68,12 +71,18 @@ def trace(act: Act, to: tuple[str, int], added: Sequence[int], times: int, skip:
     with Tracer(to) as tracer:
         for each in added:
             tracer.add(each)
-            for span, made in tracer.sessions(act, times, skip):
-                beside += span.beside
-                if span.error:
-                    failed.append(span.error)
-                else:
-                    sessions.append(made)
+            left = times
+            while left:
+                some = 1 if not sessions else left  # where the first do not pass: each may take its whole timeout
+                for span, made in tracer.sessions(act, some, skip):
+                    beside += span.beside
+                    if span.error:
+                        failed.append(span.error)
+                    else:
+                        sessions.append(made)
+                if not sessions and len(failed) >= TRIES:
+                    raise tracer.refusal() or _nothing(failed)
+                left -= some
         if not sessions:
             raise tracer.refusal() or _nothing(failed)
     if not any(each.connections for each in sessions):

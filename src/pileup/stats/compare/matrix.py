@@ -22,13 +22,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pileup.model import student
 from pileup.model.factors import Factor, factors_of
 from pileup.model.figures import Figure, Interval
 from pileup.model.matrix import Matrix, MatrixCell, MatrixModel, ServerLine
 from pileup.model.results import Point
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.distribution import TOO_FEW, DueDurations, bins, deviation, pooled, quantile
-from pileup.stats.intervals import outlying, student
+from pileup.stats.intervals import outlying
 from pileup.stats.intervals.confidence import LEVEL
 from pileup.stats.intervals.correlated import NO_INFLATION, Inflation
 from pileup.stats.intervals.outlying import CHANCE, Fit, Floats

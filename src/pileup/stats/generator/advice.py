@@ -49,5 +49,14 @@ def to_learn_more(by: LimitedBy, entry: CaseEntry, wrong: bool) -> str:
     if entry.find or by is LimitedBy.HELD:
         return ""
     if by is LimitedBy.LOAD:
-        return "Raise the rate to reach the limit of the system: `find`"
+        return _beyond_the_load(entry)
     return "Raise `clients` until the rate no longer grows: `find`"
+
+
+def _beyond_the_load(entry: CaseEntry) -> str:
+    """Return the next step where everything that was asked for was done."""
+    if entry.load_kind == "open":
+        return "Raise the rate to reach the limit of the system: `find`"
+    if (entry.clients or 1) < (entry.times or 0):
+        return "Vary `clients` in a scan: more may end it earlier; or press for a time (`for`) to measure a rate"
+    return "Each iteration had a client of its own: more clients change nothing; press for a time (`for`) for a rate"

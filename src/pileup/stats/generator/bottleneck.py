@@ -13,7 +13,7 @@ from pileup.model.event import Event
 from pileup.model.manifest import HoldEntry
 from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup
-from pileup.model.units import format_count, format_fraction, format_rate, format_time
+from pileup.model.units import counted, format_count, format_fraction, format_rate, format_time
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.totals import Measured
 from pileup.stats.generator import advice, holdups
@@ -296,10 +296,21 @@ def _closed(data: CaseData) -> _Told:
         return _Told(LimitedBy.SYSTEM, f"the system was the bottleneck: {evidence}", evidence, wrong=True)
     if data.entry.hold:
         return _steered(data.entry.hold, told)
+    if data.entry.times and not data.entry.find:
+        return _fixed(data, each, response.quantile(0.5))
     # a search has tried more clients already
     more = "" if data.entry.find else "; more clients may give more"
     busy = f"{each} kept busy: {told}"
     return _Told(LimitedBy.CLIENTS, f"{busy}{more}", busy)
+
+
+def _fixed(data: CaseData, clients: str, median: float) -> _Told:
+    """Return what is said of a load of a number of iterations: what it does at a time falls towards its end."""
+    counts, asked = data.measured.counts(), data.entry.times or 0
+    done = f"{format_count(counts.ended)} of {counted(asked, 'iteration')}"
+    took = f"{format_time(round(measured_seconds(data) * 1e9))}, at a median of {format_time(median)}"
+    evidence = f"{done} by {clients} in {took}"
+    return _Told(LimitedBy.LOAD, f"the load is a fixed number of iterations: {evidence}", evidence)
 
 
 def _steered(hold: HoldEntry, told: str) -> _Told:

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model import student
 from pileup.model.figures import Interval
-from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, TAIL, Z, binomial
 from pileup.stats.intervals.shares import SINGLY, Bursts
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pileup.model import student
 from pileup.model.figures import Figure, Interval
-from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, Z
 
 MANY = 10_000

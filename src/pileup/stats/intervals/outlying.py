@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.stats.intervals import student
+from pileup.model import student
 from pileup.stats.intervals.paired import holm
 
 CHANCE = 0.05

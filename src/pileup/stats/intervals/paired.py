@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model import student
 from pileup.model.figures import Figure, Interval
 from pileup.stats.frames.distribution import TOO_FEW
-from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL
 
 ENOUGH = 8

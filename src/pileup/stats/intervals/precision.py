@@ -7,13 +7,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pileup.model import student
 from pileup.model.check import Check, Selected
 from pileup.model.manifest import CaseEntry, Manifest
 from pileup.model.record import Frame
 from pileup.record import RunFolder
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window, windows
-from pileup.stats.intervals import student
 from pileup.stats.loads.unconfirmed import set_aside
 from pileup.stats.verdicts.resolve import of_test
 

@@ -1,7 +1,7 @@
 """The mean of numbers in the order of their times: samples of monitors, numbers that tests report.
 
 Neighbours may depend on each other, so the interval comes from batch means where there are enough values, and from
-Student's law where there are few (`stats/intervals/confidence.py`, `stats/intervals/student.py` name the sources).
+Student's law where there are few (`stats/intervals/confidence.py`, `model/student.py` name the sources).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model import student
 from pileup.model.figures import Figure, Interval
-from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, batch_means
 
 

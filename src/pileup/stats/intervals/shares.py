@@ -19,8 +19,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pileup.model import student
 from pileup.model.figures import Interval
-from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, Z, wilson
 
 MANY = 200

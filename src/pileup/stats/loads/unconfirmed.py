@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Phase
-from pileup.record.operations import word_of_phase
+from pileup.record.words import word_of_phase
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -78,6 +78,12 @@ def fit(known: Sequence[History]) -> System:
 
 def _check(history: History) -> None:
     """Raise CannotPredict for what the model does not have."""
+    if history.cached:
+        raise CannotPredict(
+            f"{counted(history.cached, 'file')} of {history.name} were asked from a cache",
+            "a record without one: the model has no caches",
+            "record it without, or simulate the setting that you want",
+        )
     if history.failed > MOST_FAILED * (len(history.requests) + history.failed):
         raise CannotPredict(
             f"{counted(history.failed, 'file')} of {history.name} did not come",

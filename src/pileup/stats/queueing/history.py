@@ -15,6 +15,8 @@ T = TypeVar("T")
 WAITS = ("stager_queue", "queue_wait", "transfer")
 """Operations of each file: before its stager hands it over, before its transfer begins, and the transfer."""
 WORK = "work"
+CACHED = ("hit", "shared", "miss")
+"""Operations of each file where there is a cache."""
 FIGURES = {
     "all": "all is over after",
     "project": "a project, mean",
@@ -63,6 +65,8 @@ class History:
     projects: tuple[Project, ...]
     failed: int
     """Files that were asked for and did not come."""
+    cached: int = 0
+    """Files for which a cache was asked."""
 
     @cached_property
     def limit(self) -> int | None:
@@ -112,7 +116,7 @@ def histories(folder: RunFolder) -> Iterator[History]:
         rows = connection.execute(
             f"""SELECT case_id, parent, id, key, operation, start, "end", labels, client, outcome FROM caused
             WHERE side = 'client' AND phase = 'measure'
-            AND operation IN ('iteration', 'file', {", ".join(f"'{each}'" for each in (*WAITS, WORK))})"""  # noqa: S608
+            AND operation IN ('iteration', 'file', {", ".join(f"'{each}'" for each in (*WAITS, WORK, *CACHED))})"""  # noqa: S608
         ).fetchall()
     cases: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -141,8 +145,9 @@ def _history(name: str, point: Mapping[str, str], rows: list[tuple[Any, ...]]) -
         group = _label(transfer[6], "cartridge") or at[1].rpartition("/")[0]
         requests.append(Request(at[0], node, group, drive, asked[4], queued[4], transfer[4], transfer[5]))
     requests.sort(key=lambda each: each.asked)
-    failed = len(found["file"]) - len(requests)
-    return History(name, point, tuple(requests), tuple(_projects(found, requests)), max(0, failed))
+    cached = sum(len(found[each]) for each in CACHED)
+    failed = 0 if cached else max(0, len(found["file"]) - len(requests))
+    return History(name, point, tuple(requests), tuple(_projects(found, requests)), failed, cached)
 
 
 def _projects(found: Mapping[str, list[tuple[Any, ...]]], requests: list[Request]) -> Iterator[Project]:

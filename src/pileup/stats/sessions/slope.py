@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pileup.model import student
 from pileup.plugin.sessions.session import Session
-from pileup.stats.intervals import student
 
 AGREES = 0.02
 """How far the slope may be from what was counted, as a share of that."""

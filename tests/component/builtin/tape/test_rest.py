@@ -88,6 +88,7 @@ def test_a_stage_request_is_followed_to_its_end_and_its_times_are_those_of_the_l
 
 
 @pytest.mark.timed
+@pytest.mark.timed
 def test_a_project_has_the_waits_of_the_library_in_real_time(tmp_path: Path) -> None:
     settings = {**QUICK, "nodes": 2, "max_transfers": 1, "together": 4, "files": 100}
     with practice_tape(tmp_path, **settings) as tape:
@@ -225,11 +226,20 @@ def test_files_of_requests_that_are_not_taken_have_outcomes(tmp_path: Path) -> N
         gone.probe()
 
 
-def test_requests_that_are_not_over_are_deleted_at_the_end_of_a_run(tmp_path: Path) -> None:
-    with practice_tape(tmp_path, **QUICK, silent=[0]) as tape:
-        assert run_once(TapeStorm, target(tape), files=2, ledger=TestLedger()).passed
-        counts = tape.ask("GET", "/counts").json
-    assert (counts["requests"], counts["cancelled"] > 0) == (0, True)
+def test_requests_are_claimed_before_they_are_made_and_when_they_are_over(tmp_path: Path) -> None:
+    inside = context(tmp_path)
+    options = {"files": 1, "prefix": "/tape", "together": 0, "work": 0}
+    with practice_tape(tmp_path, **QUICK) as tape:
+        storm = run_once(TapeStorm, target(tape), files=2, ledger=TestLedger())
+        stage = run_once(TapeStage, target(tape), context=inside, files=2, ledger=TestLedger())
+        many = run_once(TapeStorm, target(tape), files=20_000, among=20_000, ledger=TestLedger())
+        project = run_once(TapeProject, target(tape), context=inside, ledger=TestLedger(), **options)
+    assert [(bool(id_), what) for _, id_, what in storm.claims] == [(False, "request"), (True, "request")]
+    for over in (stage, project):
+        assert [(bool(id_), what) for _, id_, what in over.claims[:2]] == [(False, "request"), (True, "request")]
+        assert [what for _, _, what in over.claims[2:]] == ["released"]
+        assert len({name for name, _, _ in over.claims}) == 1
+    assert [what for _, _, what in many.claims] == ["request", "released"], "it was refused"
 
 
 def test_an_expired_token_is_refused_and_named_as_such(tmp_path: Path) -> None:

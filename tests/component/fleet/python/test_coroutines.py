@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +12,7 @@ from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.python.coroutines import TURNS
 from pileup.model.loads.load import Load
+from pileup.model.record import Claimed
 from pileup.plugin import Op, Test
 
 SECOND = 10**9
@@ -26,6 +28,9 @@ class Silent:
         """Forget."""
 
     def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Forget."""
+
+    def claim(self, claims: Sequence[Claimed]) -> None:
         """Forget."""
 
 

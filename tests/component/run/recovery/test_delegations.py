@@ -61,7 +61,7 @@ def test_what_was_handed_over_is_taken_back_once(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target)
         assert held(batch.target) == ["1", "3"]
-        told = "delegations that newcomers has left on target ceare revoked"
+        told = "delegations that newcomers has left on target ce are revoked"
         assert would_mend(folder, TRUSTED, UndoReach.ALL) == [told]
         assert mend(folder, TRUSTED, UndoReach.SETTINGS) == []
         assert [str(each) for each in mend(folder, TRUSTED, UndoReach.ALL)] == [told]

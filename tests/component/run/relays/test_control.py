@@ -1,6 +1,7 @@
 """A relay in a process of its own is told of another path, and says what went through."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,11 @@ def test_it_is_asked_and_told(relay: Relay, tmp_path: Path) -> None:
         assert line.recv(12) == b"HTTP/1.1 200"
     counts = control.ask(where, {"latency": [MS, MS]})
     assert (counts["connections"], counts["turns"], counts["bytes"][0]) == (1, 1, 28)
+    late = counts["late"]
+    assert late["answers"] == 1 and 0 < late["p50"] <= late["p99"] <= late["most"] < 10**10
+    assert re.fullmatch(r"answers late by .+ \(median\), .+ \(p99\), at most .+", control.told_late(late))
+    again = control.ask(where)["late"]
+    assert again["answers"] == 0 and control.told_late(again) == "", "with another path it begins again"
     with pytest.raises(TargetError, match=r"refuses: .*bandwidth 0"):
         control.ask(where, {"bandwidth": 0})
     with pytest.raises(TargetError, match="refuses"):

@@ -3,6 +3,7 @@
 import os
 import pwd
 import re
+import signal
 import socket
 import sys
 import tempfile
@@ -317,7 +318,29 @@ def test_one_that_ends_by_itself_is_told(supervisor: Supervisor, folder: RunFold
     supervisor.launch("se", launcher("import sys; print('ready at x', flush=True); sys.exit(7)"), tmp_path / "se")
     until(lambda: not supervisor.alive("se"))
     supervisor.end_all()
-    assert "had ended by itself with code 7" in next(folder.events()).text
+    assert [event.text for event in folder.events()] == ["the server of target se ended by itself with code 7"]
+
+
+def test_one_that_somebody_kills_is_told_once_and_at_once(
+    supervisor: Supervisor, folder: RunFolder, tmp_path: Path
+) -> None:
+    first, second = (Daemon(python(READY), Line(URL), name=name) for name in ("first", "second"))
+    supervisor.launch("se", Launcher((first, second)), tmp_path / "se")
+    supervisor.notice()
+    assert (supervisor.gone("se"), supervisor.gone("other"), list(folder.events())) == ("", "", [])
+    os.kill(supervisor.pids("se.second")[0], signal.SIGKILL)
+    until(lambda: not supervisor.alive("se"))
+    said = "the second of target se was ended by SIGKILL, not by pileup"
+    assert supervisor.gone("se") == said
+    for _ in range(2):
+        supervisor.notice()
+        assert [event.text for event in folder.events()] == [said]
+    supervisor.restart("se.second")
+    assert supervisor.gone("se") == ""
+    supervisor.kill("se.second")
+    supervisor.notice()
+    supervisor.end_all()
+    assert [event.text for event in folder.events()] == [said], "what pileup ends is not told"
 
 
 def test_what_is_not_launched_is_refused_with_three_parts(supervisor: Supervisor) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pileup.model.contrast import RunComparison
 from pileup.stats.compare.runs import compare_runs
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 
 def compared() -> RunComparison:
@@ -19,4 +19,4 @@ def compared() -> RunComparison:
 
 def slower():
     """The case `copy`, slower by a third."""
-    return synthetic.sustained(3, "copy", 1.0, 20, median=2.7e7, rate=120.0)
+    return pieces.sustained(3, "copy", 1.0, 20, median=2.7e7, rate=120.0)

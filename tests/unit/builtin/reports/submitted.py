@@ -5,7 +5,7 @@ from dataclasses import replace
 from pileup.model.figures import Figure, Interval
 from pileup.model.results import RunResults
 from pileup.model.submissions import AuditResult, BadSubmission, JobReason, JobsResult
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 FATES = ("ran once", "cancelled", "still there", "ran twice", "lost", "id used again", "never")
 
@@ -21,7 +21,7 @@ def audit(number: int, fault: int, problem: str = "", **counts: int) -> AuditRes
         fault=fault,
         after="kill of ce <at> 5 s in submit" if fault >= 0 else "the run",
         load="submit" if fault >= 0 else "",
-        time=synthetic.BEGIN + (7 + number) * synthetic.SECOND,
+        time=pieces.BEGIN + (7 + number) * pieces.SECOND,
         claims=looked + (20 if problem else 0),
         looked=looked,
         acknowledged=looked - fates["never"] - 2,

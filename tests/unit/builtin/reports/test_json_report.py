@@ -6,7 +6,7 @@ from dataclasses import replace
 from pileup.builtin.reports.json_report import JsonReport
 from pileup.model.figures import Figure
 from pileup.plugin import registry
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 
 def render(results: object) -> dict:
@@ -36,7 +36,7 @@ def test_what_is_not_finite_is_null() -> None:
 
 
 def test_hostile_text_comes_back_as_it_was() -> None:
-    assert render(synthetic.hostile())["cases"][0]["reason"] == synthetic.HOSTILE
+    assert render(synthetic.hostile())["cases"][0]["reason"] == pieces.HOSTILE
 
 
 def test_it_is_registered_under_its_name() -> None:

@@ -128,7 +128,7 @@ tests: [{{name: project, use: tape.project, options: {options}, load: {load}, ti
 reports: [{{use: json}}]
 """
     )
-    return SuiteSimulation(load_suite(base / "suite.yaml"), base / "runs", began=BEGAN)
+    return SuiteSimulation(load_suite(base / "suite.yaml", servers=False), base / "runs", began=BEGAN)
 
 
 def sums(folder: RunFolder) -> dict[str, tuple[int, int]]:
@@ -297,4 +297,4 @@ def test_hits_and_misses_are_operations(tmp_path: Path, cache: str, warm: str, w
 
 
 def test_steps_are_plain() -> None:
-    assert Step(Stage.ASKED, 5) == (Stage.ASKED, 5, "")
+    assert Step(Stage.ASKED, 5) == (Stage.ASKED, 5, "", "")

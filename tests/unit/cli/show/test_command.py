@@ -22,7 +22,7 @@ from pileup.run.recovery import lock
 from pileup.stats import results
 from tests.manifests import plain, run_of
 from tests.support import ROOT
-from tests.unit.builtin.reports import submitted, synthetic
+from tests.unit.builtin.reports import pieces, submitted, synthetic
 
 GOLDEN = ROOT / "tests" / "golden" / "0.1"
 
@@ -155,8 +155,8 @@ def test_what_was_done_to_the_run_is_told():
 
 
 def test_of_many_cases_those_that_did_not_pass_come_first():
-    many = [synthetic.once(number, f"case-{number}", 0.01 * number) for number in range(1, 2000)]
-    many[1500] = synthetic.once(1501, "broken", 15.0, "failed", "no answer")
+    many = [pieces.once(number, f"case-{number}", 0.01 * number) for number in range(1, 2000)]
+    many[1500] = pieces.once(1501, "broken", 15.0, "failed", "no answer")
     text = shown(replace(synthetic.simple(), cases=tuple(many)), 100)
     assert "broken" in text
     assert "and 1,799 more" in text

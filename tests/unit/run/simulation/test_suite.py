@@ -27,7 +27,7 @@ reports: [{use: json}]
 def plan_of(base: Path, text: str, head: str = HEAD) -> Any:
     shutil.copy(Path(__file__).with_name("waiting.py"), base)
     (base / "suite.yaml").write_text(head + text)
-    return load_suite(base / "suite.yaml")
+    return load_suite(base / "suite.yaml", servers=False)
 
 
 def simulated(base: Path, text: str, head: str = HEAD, stop: Stop | None = None) -> tuple[RunResults, RunFolder]:

@@ -194,6 +194,20 @@ def test_each_bottleneck_is_a_row_with_evidence_and_a_next_step(row, frame):
     assert (held.by, held.advice) == (LimitedBy.HELD, "")
 
 
+def test_a_fixed_number_of_iterations_is_an_offered_load(row, frame):
+    fixed = {**CLOSED, "clients": 4, "times": 4}
+    each = row_of(fixed, frame(1, row([800 * MS] * 4), clients=4))
+    assert (each.by, each.evidence) == (
+        LimitedBy.LOAD,
+        "4 of 4 iterations by 4 clients in 1 s, at a median of 800 ms",
+    )
+    assert "more clients change nothing" in each.advice
+    fewer = row_of({**fixed, "times": 160}, frame(1, row([25 * MS] * 160), clients=4))
+    assert fewer.by is LimitedBy.LOAD
+    assert fewer.advice.startswith("Vary `clients` in a scan")
+    assert row_of(fixed, frame(1, row(failed=4), clients=4)).by is LimitedBy.UNKNOWN
+
+
 def test_what_to_do_about_pileup_depends_on_what_it_lacked(row, frame):
     burnt = row_of(CLOSED, frame(1, row([MS] * 10), cpu=950 * MS))
     assert (burnt.by, burnt.evidence) == (

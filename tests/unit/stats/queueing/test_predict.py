@@ -91,6 +91,8 @@ def test_records_that_cannot_carry_a_model_are_refused_with_the_reason() -> None
     history = line()
     with pytest.raises(CannotPredict, match="2 files of line did not come"):
         fit([replace(history, failed=2)])
+    with pytest.raises(CannotPredict, match="640 files of line were asked from a cache"):
+        fit([replace(history, cached=640)])
     with pytest.raises(CannotPredict, match="have other projects"):
         fit([history, line(projects=31)])
     with pytest.raises(CannotPredict, match="changed to files of another folder 8 times"):

@@ -27,6 +27,7 @@ from pileup.plugin.results import (
     MonitorEntry,
     RunResults,
     TargetEntry,
+    bottlenecks_by_point,
     headline,
     mark,
     states_of,
@@ -59,6 +60,7 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
     context: dict[str, object] = {
         "run": results.run,
         "results": results,
+        "bottlenecks": bottlenecks_by_point(results),
         "title": results.run.title or "A run without a title",
         "sentence": str(headline(results)),
         "facts": _facts(results, drawn),

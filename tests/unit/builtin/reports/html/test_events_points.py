@@ -8,7 +8,7 @@ from pileup.builtin.reports.html import HtmlReport, points
 from pileup.builtin.reports.html.charts import marks, tables
 from pileup.builtin.reports.html.charts.assemble import charts
 from pileup.model.event import Event
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 from tests.unit.builtin.reports.html.test_page import Page, page, rendered
 
 
@@ -57,7 +57,7 @@ def test_operations_that_outlive_their_iterations_stand_beside_the_others() -> N
     assert "↳ job asynchronous operation" in text
     assert "820 0 0 0 18 12 0" in text, "unfinished and lost ones are seen"
     data = page("eventful").data
-    assert max(data["tables"]["detached"]["open"]) == max(synthetic.waiting(1, "x", 0).detached[0].open)
+    assert max(data["tables"]["detached"]["open"]) == max(pieces.waiting(1, "x", 0).detached[0].open)
     assert "detached" in data["charts"]
     assert "detached" not in page("rich").data["charts"]
 
@@ -119,8 +119,8 @@ def test_names_of_cases_on_charts_are_short() -> None:
 
 
 def many(number: int = 2000) -> object:
-    cases = [synthetic.once(n, f"case-{n}", 0.002 * n) for n in range(1, number)]
-    cases[1500] = synthetic.once(1501, "broken", 3.0, "failed", "no answer")
+    cases = [pieces.once(n, f"case-{n}", 0.002 * n) for n in range(1, number)]
+    cases[1500] = pieces.once(1501, "broken", 3.0, "failed", "no answer")
     return replace(synthetic.simple(), cases=tuple(cases))
 
 

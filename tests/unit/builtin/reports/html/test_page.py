@@ -1,12 +1,15 @@
 """The HTML report: one file, nothing from the network, everything escaped, all parts there in their order."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import altair as alt
@@ -17,7 +20,7 @@ from pileup.builtin.reports.html import HtmlReport
 from pileup.model.figures import Figure, Interval
 from pileup.model.results import Equivalence, TimeRatio
 from pileup.plugin import registry
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 MIB = 1 << 20
 SECTIONS = [
@@ -148,8 +151,8 @@ def test_hostile_text_stays_text() -> None:
     assert "<script>alert" not in rendered("hostile")
     assert "<b>" not in rendered("hostile").partition("<main")[2].partition('<dl class="facts">')[0]
     assert "<b>" not in rendered("hostile").partition('<section id="bottleneck">')[2].partition("</section>")[0]
-    assert synthetic.HOSTILE in found.text.replace("  ", " ")
-    assert any(synthetic.HOSTILE in str(table) or "alert" in str(table) for table in found.data["tables"].values())
+    assert pieces.HOSTILE in found.text.replace("  ", " ")
+    assert any(pieces.HOSTILE in str(table) or "alert" in str(table) for table in found.data["tables"].values())
 
 
 def test_what_servers_did_is_a_table() -> None:
@@ -245,10 +248,20 @@ def test_charts_of_a_run_share_one_time_axis() -> None:
 
 
 @pytest.fixture(scope="module")
-def validate() -> Callable[[Any], Any]:
-    """A function that raises where a chart does not fit the schema of Vega-Lite, compiled once."""
-    schema = Path(alt.__file__).parent / "vegalite/v6/schema/vega-lite-schema.json"
-    compiled: Callable[[Any], Any] = fastjsonschema.compile(json.loads(schema.read_text()))
+def validate(pytestconfig: pytest.Config) -> Callable[[Any], Any]:
+    """A function that raises where a chart does not fit the schema of Vega-Lite; compiled once, and kept."""
+    assert pytestconfig.cache is not None
+    folder = pytestconfig.cache.mkdir("vega-lite")
+    file = folder / f"schema_{alt.__version__}_{fastjsonschema.VERSION}.py"
+    if not file.exists():
+        schema = json.loads((Path(alt.__file__).parent / "vegalite/v6/schema/vega-lite-schema.json").read_text())
+        new = folder / f"{os.getpid()}.py"
+        new.write_text(fastjsonschema.compile_to_code(schema))
+        new.replace(file)
+    loader = SourceFileLoader("vega_lite_schema", str(file))
+    module = ModuleType(loader.name)
+    loader.exec_module(module)
+    compiled: Callable[[Any], Any] = module.validate
     return compiled
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.html.submissions import audited
-from tests.unit.builtin.reports import submitted, synthetic
+from tests.unit.builtin.reports import pieces, submitted, synthetic
 from tests.unit.builtin.reports.html.test_page import Page
 
 
@@ -37,9 +37,9 @@ def test_what_became_of_submissions_stands_per_audit() -> None:
 
 def test_rows_are_coloured_by_the_worst() -> None:
     results = submitted.submitted()
-    assert [line.tone for line in audited(results, synthetic.BEGIN)] == ["bad", "bad"]
+    assert [line.tone for line in audited(results, pieces.BEGIN)] == ["bad", "bad"]
     good = replace(results, audits=(submitted.audit(0, -1, ran_once=5),))
-    assert audited(good, synthetic.BEGIN)[0].tone == "warn", "ghosts are to be looked at"
+    assert audited(good, pieces.BEGIN)[0].tone == "warn", "ghosts are to be looked at"
 
 
 def test_a_remark_stands_beside_its_criterion() -> None:

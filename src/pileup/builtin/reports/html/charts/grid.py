@@ -89,7 +89,7 @@ def cells(
         columns |= {"largest": "largest", "outliers": "outliers", "expected": "expected", "flags": "flags"}
     rows, along_x = (list(dict.fromkeys(table[each])) for each in ("row", "column"))
     spec = finish([layer_of(each) for each in _layers(name, along.title, rows, along_x, edges)], ROW * len(rows))
-    legend = [Mark(f"{text} ms", shade, "area") for text, shade in zip(*_classes(edges), strict=True)]
+    legend = [Mark(text, shade, "area") for text, shade in zip(*_classes(edges), strict=True)]
     if any(_marked(flagged, each.point) for each in known):
         legend.append(Mark(f"{FLAG} slow, or rare slow answers", BAD, "area"))
     return Drawing(
@@ -131,8 +131,8 @@ def _more(found: Matrix, order: Sequence[int]) -> dict[str, list[Any]]:
 
 
 def _classes(edges: list[float]) -> tuple[list[str], list[str]]:
-    """Return what the classes of colour are called, and their colours."""
-    return heat.texts(edges), heat.shades(len(edges) - 1)
+    """Return what the classes of durations, ms, are called, and their colours."""
+    return heat.texts(edges, says.duration), heat.shades(len(edges) - 1)
 
 
 def _layers(table: str, title: str, rows: Sequence[str], columns: Sequence[str], edges: list[float]) -> Iterator[Any]:
@@ -311,7 +311,7 @@ def _timed(name: str, test: str, table: Columns, axis: Clock) -> Group:
         "median response time",
         spec,
         name,
-        legend=tuple(Mark(f"{text} ms", shade, "area") for text, shade in zip(names, shades, strict=True)),
+        legend=tuple(Mark(text, shade, "area") for text, shade in zip(names, shades, strict=True)),
         about="A row for each cell, coloured while it was measured: one that changes during the run changes colour.",
         columns={"row": "cell", "when": "time", "ms": "median, ms"},
         says=f"{counted(len(rows), 'cell')}; the slowest interval is {table['row'][most]} at {table['when'][most]}, "

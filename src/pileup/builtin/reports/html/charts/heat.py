@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -158,14 +158,15 @@ def _lost() -> Any:
     )
 
 
-def texts(edges: list[float]) -> list[str]:
+def number(value: float) -> str:
+    """Return an amount of a class."""
+    return format_count(value) if value >= 1000 else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def texts(edges: list[float], said: Callable[[float], str] = number) -> list[str]:
     """Return what classes are called: `under 2`, `2-5`, `5 or more`."""
-    inner = [_number(edge) for edge in edges[1:-1]]
+    inner = [said(edge) for edge in edges[1:-1]]
     if not inner:
-        return [_number(edges[0])]
+        return [said(edges[0])]
     between = (f"{low}-{high}" for low, high in pairwise(inner))
     return [f"under {inner[0]}", *between, f"{inner[-1]} or more"]
-
-
-def _number(value: float) -> str:
-    return format_count(value) if value >= 1000 else f"{value:.2g}" if value < 10 else f"{value:.0f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -13,8 +13,19 @@ from pileup.builtin.reports.html.charts import grid, says, wanted
 from pileup.builtin.reports.html.charts.wanted import Bound
 from pileup.plugin.charts import Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.columns import Number, largest, positive, scaled, short
-from pileup.plugin.charts.drawing import MUTED, STYLES, amount_axis, color, finish, layer_of, named, style
-from pileup.plugin.results import Comparison, Point, RunResults
+from pileup.plugin.charts.drawing import (
+    MUTED,
+    STYLES,
+    amount_axis,
+    amount_scale,
+    color,
+    far_apart,
+    finish,
+    layer_of,
+    named,
+    style,
+)
+from pileup.plugin.results import SIDE_BY_SIDE, Comparison, Point, RunResults
 
 DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
 SHARES = {"p50": 0.5, "p99": 0.99}
@@ -127,15 +138,36 @@ def chart(
     table = _columns(where, lines, comparison, divisor)
     legend = tuple(Mark(line, color(number), style(number)) for number, line in enumerate(lines) if line)
     wants = wanted.lines(name, asked, positive(table, "mean", "high"), lambda _: divisor)
-    across = wants.across(amount_axis(tickCount=5), alt.Scale(zero=True, nice=True))
-    spec = finish([layer_of(each) for each in (*across, *_layers(name, where, lines))], HEIGHT)
+    y = _upwards(table, wants.values)
+    across = wants.across(y.axis, y.scale)
+    spec = finish([layer_of(each) for each in (*across, *_layers(name, where, lines, y))], HEIGHT)
     columns = {"x": where.along, **({"line": "line"} if len(lines) > 1 else {})}
     columns |= {"mean": f"mean, {unit}" if unit else "mean", "low": "from", "high": "to", "n": "repeats"}
     left = len(where.lines) - len(lines)
     about = f"{f'{left} more lines are in the table.' if left else ''} {wants.about}".strip()
+    how = ", ".join(filter(None, (unit, "log scale" if y.floor else "")))
     return Drawing(
-        name, title, unit, spec, name, legend, about, timed=False, columns=columns, says=_says(table, unit)
+        name, title, how, spec, name, legend, about, timed=False, columns=columns, says=_says(table, unit)
     ), table
+
+
+class _Upwards(NamedTuple):
+    """How the metric is drawn upwards."""
+
+    scale: alt.Scale
+    axis: alt.Axis
+    floor: float
+    """What an interval is drawn down to where it reaches zero or less, on a logarithm; 0: it is not one."""
+
+
+def _upwards(table: Columns, more: Sequence[float]) -> _Upwards:
+    """Return a logarithm where points are so far apart that the small ones would not be seen; `more` is drawn too."""
+    means = [float(each) for each in table["mean"] if isinstance(each, (int, float))]
+    known = [*positive(table, "mean", "low", "high"), *(each for each in more if each > 0)]
+    if not means or min(means) <= 0 or not far_apart(means):  # zero has no place on a logarithm
+        return _Upwards(alt.Scale(zero=True, nice=True), amount_axis(tickCount=5), 0.0)
+    scale, axis, _ = amount_scale(means, known)
+    return _Upwards(scale, axis, min(known))
 
 
 def _says(table: Columns, unit: str) -> str:
@@ -181,35 +213,35 @@ def _columns(where: Axes, lines: Sequence[str], comparison: Comparison, divisor:
     }
 
 
-def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
+def _layers(table: str, where: Axes, lines: Sequence[str], upwards: _Upwards) -> list[Any]:
     values = where.values
     x = alt.X("x:N", sort=values, scale=alt.Scale(type="point", domain=values, padding=0.4), title=where.along)
-    x = x.axis(labelAngle=0, labelLimit=120, labelOverlap="greedy", grid=False)
+    below = f"split(datum.label, '{SIDE_BY_SIDE}')"  # of axes that are varied together
+    x = x.axis(labelAngle=0, labelLimit=120, labelOverlap="greedy", labelSeparation=4, labelExpr=below, grid=False)
     shades = [color(number) for number, _ in enumerate(lines)]
     stroke = alt.Stroke("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
     kinds = [STYLES[style(number)] for number, _ in enumerate(lines)]
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=list(lines), range=kinds), legend=None)
     fill = alt.Fill("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
-    axis = amount_axis(tickCount=5)
-    scale = alt.Scale(zero=True, nice=True)
 
     def y(column: str) -> alt.Y:
-        return alt.Y(f"{column}:Q", axis=axis, scale=scale, title=None)
+        return alt.Y(f"{column}:Q", axis=upwards.axis, scale=upwards.scale, title=None)
+
+    def spans() -> Any:
+        least = f"max(datum.low, {upwards.floor})" if upwards.floor else "datum.low"
+        return named(table).transform_filter("datum.low !== null").transform_calculate(least=least)
 
     tips = [alt.Tooltip("x:N", title=where.along)] + ([alt.Tooltip("line:N", title="at")] if len(lines) > 1 else [])
     tips += [
         alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in (("mean", "mean"), ("low", "from"))
     ]
     tips += [alt.Tooltip("high:Q", title="to", format=",.4~r"), alt.Tooltip("n:Q", title="repeats")]
-    whiskers = named(table).transform_filter("datum.low !== null").mark_rule(strokeWidth=1.4)
-    caps = [
-        named(table).transform_filter("datum.low !== null").mark_tick(thickness=1.4, size=9, orient="horizontal")
-        for _ in range(2)
-    ]
+    whiskers = spans().mark_rule(strokeWidth=1.4)
+    caps = [spans().mark_tick(thickness=1.4, size=9, orient="horizontal") for _ in range(2)]
     return [
         named(table).mark_line(strokeWidth=1.4, opacity=0.8).encode(x=x, y=y("mean"), stroke=stroke, strokeDash=dash),
-        whiskers.encode(x=x, y=y("low"), y2=alt.Y2("high:Q"), stroke=stroke, tooltip=tips),
-        caps[0].encode(x=x, y=y("low"), stroke=stroke),
+        whiskers.encode(x=x, y=y("least"), y2=alt.Y2("high:Q"), stroke=stroke, tooltip=tips),
+        caps[0].encode(x=x, y=y("least"), stroke=stroke),
         caps[1].encode(x=x, y=y("high"), stroke=stroke),
         named(table)
         .mark_point(size=34, filled=True, stroke=MUTED, strokeWidth=0)

@@ -182,8 +182,9 @@ def drawn(results: RunResults) -> list[CaseResult]:
 
 
 def _worth_drawing(line: Timeline) -> bool:
-    begun = sum(rate * seconds for rate, seconds in zip(line.started, line.seconds, strict=True))
-    return sum(line.seconds) >= SHORTEST and begun >= FEWEST
+    if sum(line.seconds) < SHORTEST:
+        return False
+    return sum(rate * seconds for rate, seconds in zip(line.started, line.seconds, strict=True)) >= FEWEST
 
 
 def timeline(results: RunResults, axis: Clock) -> Columns:

@@ -93,7 +93,7 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def install(name: str) -> None:
         own = EntryPoint(name.lower(), f"{__name__}:{name}", "pileup.charts")
         found = [*real("charts"), own]
-        monkeypatch.setattr(registry, "_entries", lambda kind: iter(found) if kind == "charts" else real(kind))
+        monkeypatch.setattr(registry, "_entries", lambda kind: found if kind == "charts" else real(kind))
 
     return install
 

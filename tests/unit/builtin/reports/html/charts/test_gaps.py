@@ -12,18 +12,18 @@ from pileup.builtin.reports.html.charts.monitors import panels
 from pileup.model.results import Detached, HeldLevel, RunResults, Series, Timeline
 from pileup.plugin.charts import Columns
 from pileup.plugin.charts.columns import looks
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
-BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND
+BEGIN, SECOND = pieces.BEGIN, pieces.SECOND
 
 
 def with_timeline(line: Timeline) -> RunResults:
-    case = replace(synthetic.sustained(1, "copy", 0, 30), timeline=line)
+    case = replace(pieces.sustained(1, "copy", 0, 30), timeline=line)
     return replace(synthetic.simple(), cases=(case,))
 
 
 def line() -> Timeline:
-    found = synthetic.sustained(1, "copy", 0, 30).timeline
+    found = pieces.sustained(1, "copy", 0, 30).timeline
     assert found
     return found
 
@@ -78,7 +78,7 @@ def test_t18_ends_of_operations_are_bars_of_the_seconds_in_which_there_were_any(
     """A gap of three minutes stays empty; what ended after it is of its second, not of the gap."""
     times = tuple(BEGIN + second * SECOND for second in (1, 2, 3, 183, 184))
     case = replace(
-        synthetic.sustained(1, "copy", 0, 200), detached=(Detached("job", times, (5, 4, 3, 1, 0), (0, 1, 1, 2, 1)),)
+        pieces.sustained(1, "copy", 0, 200), detached=(Detached("job", times, (5, 4, 3, 1, 0), (0, 1, 1, 2, 1)),)
     )
     results = replace(synthetic.simple(), cases=(case,))
     table = tables.detached(results, tables.Clock(BEGIN, 200_000))
@@ -95,7 +95,7 @@ def test_t18_what_is_joined_for_drawing_is_joined_by_time(monkeypatch: pytest.Mo
     monkeypatch.setattr(tables, "ROWS", 10)
     seconds = [*range(1, 21), *range(181, 201)]
     found = Detached("job", tuple(BEGIN + second * SECOND for second in seconds), (1,) * 40, (1,) * 40)
-    case = replace(synthetic.sustained(1, "copy", 0, 200), detached=(found,))
+    case = replace(pieces.sustained(1, "copy", 0, 200), detached=(found,))
     table = tables.detached(replace(synthetic.simple(), cases=(case,)), tables.Clock(BEGIN, 200_000))
     lengths = {b - a for a, b in zip(table["a"], table["b"], strict=True)}
     assert lengths == {20_000}
@@ -159,7 +159,7 @@ def test_t18_a_held_quantity_that_could_not_be_measured_has_a_gap() -> None:
         times,
         (1.0,) * len(times),
     )
-    case = replace(synthetic.sustained(1, "copy", 0, 90), held=held)
+    case = replace(pieces.sustained(1, "copy", 0, 90), held=held)
     ((_, data),) = hold.charts(replace(synthetic.simple(), cases=(case,)), tables.Clock(BEGIN, 90_000))
     assert [len(each) for each in runs(data["held_0"])] == [19, 20]
     assert len(runs(data["held_level_0"])) == 1, "a level stands until it is changed"
@@ -169,8 +169,7 @@ def test_t18_a_second_without_throughput_is_marked_where_the_axis_is_a_logarithm
     slow = replace(line(), bandwidth=(1000.0,) * 14 + (0.0,) + (1000.0,) * 15)
     fast = replace(line(), times=tuple(time + 40 * SECOND for time in line().times), bandwidth=(800_000.0,) * 30)
     cases = [
-        replace(synthetic.sustained(n, name, 0, 30), timeline=each)
-        for n, name, each in ((1, "a", slow), (2, "b", fast))
+        replace(pieces.sustained(n, name, 0, 30), timeline=each) for n, name, each in ((1, "a", slow), (2, "b", fast))
     ]
     results = replace(synthetic.simple(), cases=tuple(cases))
     table = tables.timeline(results, tables.clock(results))

@@ -10,9 +10,9 @@ from pileup.builtin.reports.html.charts import knee, tables
 from pileup.model.manifest import CaseEntry, FindEntry, TrialResult
 from pileup.model.results import FoundLevel, RunResults, SoughtCondition
 from pileup.plugin.charts import Group
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
-BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND
+BEGIN, SECOND = pieces.BEGIN, pieces.SECOND
 
 
 def the_group(results: RunResults) -> Group:

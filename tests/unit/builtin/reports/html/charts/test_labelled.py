@@ -14,7 +14,7 @@ from pileup.model.breakdown import Breakdown, LabelFigure
 from pileup.model.figures import Counts, Figure, Interval
 from pileup.model.results import RunResults
 from pileup.plugin.charts import Drawing
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 EDGES = (1e6, 2e6, 4e6, 8e6)
 
@@ -96,12 +96,12 @@ def test_labels_are_bounded_too_and_those_with_a_value_apart_come_first() -> Non
 
 @pytest.mark.long
 def test_they_are_on_the_page_and_pictures_and_harmless() -> None:
-    results = run([value(synthetic.HOSTILE, 90, 10, 0), value("d2", 20, 0, 0)])
+    results = run([value(pieces.HOSTILE, 90, 10, 0), value("d2", 20, 0, 0)])
     drawn = charts(results)
     assert drawn.problems == []
     assert {"label0_0", "label0_1"} <= {each.id for each in drawn.all()}
     page = HtmlReport().render(results, {}).decode()
-    assert synthetic.HOSTILE not in page
+    assert pieces.HOSTILE not in page
     assert 'data-chart="label0_0"' in page
     pictures = dict(HtmlReport().charts(results, "svg"))
     assert [name for name in pictures if name.startswith("label0_1")] == ["label0_1-d2.svg"]

@@ -9,14 +9,16 @@ import pytest
 
 from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.html.charts.assemble import charts
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @cache
-def pictures(name: str) -> dict[str, bytes]:
-    return dict(HtmlReport().charts(getattr(synthetic, name)(), "svg"))
+def pictures(name: str, *chosen: str) -> dict[str, bytes]:
+    """Charts of a run as pictures: all, or those of the kinds that are chosen."""
+    report = HtmlReport(charts=list(chosen)) if chosen else HtmlReport()
+    return dict(report.charts(getattr(synthetic, name)(), "svg"))
 
 
 def texts(svg: bytes) -> str:
@@ -44,10 +46,10 @@ def test_each_is_whole_and_plain(name: str) -> None:
 
 
 def test_title_unit_legend_and_what_happened_are_there() -> None:
-    found = texts(pictures("eventful")["rates-iterations.svg"])
+    found = texts(pictures("eventful", "timeline")["rates-iterations.svg"])
     for word in ("Iterations", "per second", "not passed", "fault", "place lost", "cooldown", "Started above passed"):
         assert word in found
-    assert "copy.buffer=1 MiB" in texts(pictures("scanned")["points0_p50-copy-p50.svg"])
+    assert "copy.buffer=1 MiB" in texts(pictures("scanned", "points")["points0_p50-copy-p50.svg"])
 
 
 @pytest.mark.long
@@ -62,4 +64,4 @@ def test_starts_in_time_leave_room_on_the_axis_for_those_that_were_late() -> Non
 
 
 def test_text_of_users_stays_text() -> None:
-    assert any(synthetic.HOSTILE in texts(svg) for svg in pictures("hostile").values())
+    assert any(pieces.HOSTILE in texts(svg) for svg in pictures("hostile", "timeline").values())

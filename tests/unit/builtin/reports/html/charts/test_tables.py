@@ -15,9 +15,9 @@ from pileup.model.figures import Figure, Interval, Note
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts.columns import buckets, linear_ticks, log_ticks, mean, scaled, short
 from pileup.plugin.charts.drawing import amount_scale
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import pieces, synthetic
 
-BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND
+BEGIN, SECOND = pieces.BEGIN, pieces.SECOND
 
 
 @given(st.integers(0, 10_000), st.integers(1, 500))
@@ -57,7 +57,7 @@ def test_short_numbers_are_finite_and_whole_where_they_can_be() -> None:
 
 
 def test_rates_of_joined_intervals_weigh_their_lengths() -> None:
-    case = synthetic.sustained(1, "copy", 0, 5)
+    case = pieces.sustained(1, "copy", 0, 5)
     assert case.timeline
     line = replace(case.timeline, seconds=(1.0, 1.0, 1.0, 1.0, 0.25), passed=(10.0, 10.0, 10.0, 10.0, 90.0))
     results = replace(synthetic.simple(), cases=(replace(case, timeline=line),))
@@ -75,7 +75,7 @@ def test_short_cases_are_not_drawn_against_time() -> None:
 
 
 def test_an_interval_belongs_to_the_phase_in_which_it_began() -> None:
-    case = synthetic.sustained(1, "copy", 0, 5, load="closed, 8 clients for 3 s after 1 s warm-up")
+    case = pieces.sustained(1, "copy", 0, 5, load="closed, 8 clients for 3 s after 1 s warm-up")
     assert case.timeline
     line = replace(case.timeline, phase=(3, 3, 3, 4, 4))  # as frames tell it: the phase at the end of each second
     assert tables.began_in(case, line) == [2, 3, 3, 3, 4]
@@ -90,14 +90,14 @@ def test_t18_amounts_far_apart_are_drawn_on_a_logarithm_without_a_zero() -> None
 
 
 def test_of_equal_series_one_is_drawn() -> None:
-    one = [series for series in synthetic.monitors(2) if series.monitor == "server" and series.metric == "rss"]
+    one = [series for series in pieces.monitors(2) if series.monitor == "server" and series.metric == "rss"]
     same = tuple(replace(series, values=one[0].values) for series in one)
     (panel,), _ = panels(same, tables.Clock(BEGIN, 2000))
     assert [mark.text for mark in panel.charts[0].legend] == ["all = mean = largest"]
 
 
 def test_legends_have_the_order_that_people_expect() -> None:
-    found, _ = panels(synthetic.monitors(2), tables.Clock(BEGIN, 2000))
+    found, _ = panels(pieces.monitors(2), tables.Clock(BEGIN, 2000))
     legends = {chart.title: [mark.text for mark in chart.legend] for panel in found for chart in panel.charts}
     assert legends["Load average"] == ["1 min", "5 min", "15 min"]
     assert legends["Memory"] == ["used", "available", "total"]
@@ -122,7 +122,7 @@ def test_an_ecdf_keeps_its_ends() -> None:
 
 
 def test_a_histogram_holds_every_iteration() -> None:
-    distribution = synthetic.distribution(1000, 2e7, 0.4)
+    distribution = pieces.distribution(1000, 2e7, 0.4)
     assert sum(tables.histogram(distribution)["count"]) == 1000
 
 
@@ -136,7 +136,7 @@ def test_samples_become_means_of_equal_parts() -> None:
 
 
 def test_load_averages_share_a_chart_and_hosts_do_not() -> None:
-    series = synthetic.monitors(5)
+    series = pieces.monitors(5)
     loads = [group for group in groups(series) if group.metric == "load"]
     assert [len(group.series) for group in loads] == [3]
     other = replace(series[0], host="elsewhere")
@@ -144,7 +144,7 @@ def test_load_averages_share_a_chart_and_hosts_do_not() -> None:
 
 
 def test_idle_is_not_stacked_and_each_chart_has_its_unit() -> None:
-    found, data = panels(synthetic.monitors(5), tables.Clock(BEGIN, 60_000))
+    found, data = panels(pieces.monitors(5), tables.Clock(BEGIN, 60_000))
     charts = {chart.title: chart for panel in found for chart in panel.charts if panel.scope == "node on wn042"}
     assert [mark.text for mark in charts["CPU"].legend][:-1] == ["user", "system", "iowait"]
     assert charts["Memory"].unit == "GiB"
@@ -153,7 +153,7 @@ def test_idle_is_not_stacked_and_each_chart_has_its_unit() -> None:
 
 
 def charts_of(scope: str) -> dict[str, Drawing]:
-    found, _ = panels(synthetic.monitors(30), tables.Clock(BEGIN, 60_000))
+    found, _ = panels(pieces.monitors(30), tables.Clock(BEGIN, 60_000))
     return {chart.title: chart for panel in found for chart in panel.charts if panel.scope == f"{scope} on wn042"}
 
 
@@ -174,7 +174,7 @@ def test_cpu_of_processes_is_stacked_by_mode_without_a_whole() -> None:
 
 
 def test_one_process_needs_no_second_chart_of_cpu() -> None:
-    series = [each for each in synthetic.monitors(5) if each.monitor == "server" and each.metric == "cpu"]
+    series = [each for each in pieces.monitors(5) if each.monitor == "server" and each.metric == "cpu"]
     alike = tuple(replace(each, values=series[0].values) if each.labels.startswith("of=") else each for each in series)
     found, _ = panels(alike, tables.Clock(BEGIN, 60_000))
     assert [chart.title for chart in found[0].charts] == ["CPU"]
@@ -195,23 +195,23 @@ def test_the_queue_is_drawn_over_cpu_with_an_axis_of_its_own() -> None:
         assert cpu.spec["resolve"] == {"scale": {"y": "independent"}}
         (line,) = layers_of(cpu, "line")
         assert (line["data"]["name"], line["encoding"]["y"]["axis"]["orient"]) == (stacks.TABLE, "right")
-    _, data = panels(synthetic.monitors(30), tables.Clock(BEGIN, 60_000))
+    _, data = panels(pieces.monitors(30), tables.Clock(BEGIN, 60_000))
     assert max(data[stacks.TABLE]["s0"]) == pytest.approx(5100, abs=60)
-    without = tuple(each for each in synthetic.monitors(5) if each.monitor != "slurm")
+    without = tuple(each for each in pieces.monitors(5) if each.monitor != "slurm")
     found, data = panels(without, tables.Clock(BEGIN, 60_000))
     assert stacks.TABLE not in data
     assert all("resolve" not in chart.spec for panel in found for chart in panel.charts)
 
 
 def test_states_of_a_computing_element_are_stacked_too() -> None:
-    base = next(each for each in synthetic.monitors(5) if each.metric == "jobs")
+    base = next(each for each in pieces.monitors(5) if each.metric == "jobs")
     states = ("accepted", "inlrms", "mine", "preparing")
     found, _ = panels(tuple(replace(base, labels=f"state={state}") for state in states), tables.Clock(BEGIN, 60_000))
     assert [mark.text for mark in found[0].charts[0].legend] == ["inlrms", "preparing", "accepted", "mine"]
 
 
 def test_states_that_are_no_queue_are_lines() -> None:
-    base = next(each for each in synthetic.monitors(5) if each.metric == "jobs")
+    base = next(each for each in pieces.monitors(5) if each.metric == "jobs")
     numbers = tuple(replace(base, labels=f"state={number}") for number in range(3))
     found, data = panels(numbers, tables.Clock(BEGIN, 60_000))
     (chart,) = found[0].charts
@@ -220,7 +220,7 @@ def test_states_that_are_no_queue_are_lines() -> None:
 
 
 def test_what_was_measured_once_is_told_in_words() -> None:
-    base = synthetic.monitors(2)[0]
+    base = pieces.monitors(2)[0]
     level = replace(base, monitor="read", host="", metric="found_low", unit="/s", labels="")
     level = replace(level, times=(BEGIN,), values=(187.25,))
     data = replace(level, metric="moved", unit="B", labels="of=all", values=(3.0 * 2**20,))
@@ -232,7 +232,7 @@ def test_what_was_measured_once_is_told_in_words() -> None:
 
 
 def test_more_metrics_than_room_are_counted() -> None:
-    base = synthetic.monitors(2)[0]
+    base = pieces.monitors(2)[0]
     many = tuple(replace(base, metric=f"m{number}", labels="") for number in range(60))
     found, data = panels(many, tables.Clock(BEGIN, 2000))
     assert len(data) == 48

@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from pileup.stats.intervals import student
+from pileup.model import student
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 7, 9, 10, 31, 100, 1001])

@@ -1,0 +1,1 @@
+"""S3: targets, and who pileup is for them."""
