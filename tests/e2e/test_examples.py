@@ -23,6 +23,7 @@ ELSEWHERE = {
     "cache-strategies",
     "catalogue",
     "catalogue-ways",
+    "control-plane",
     "cream-acceptance",
     "cream-arc",
     "cream-slurm-ci",

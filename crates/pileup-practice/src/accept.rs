@@ -27,8 +27,6 @@ use crate::wire::Wire;
 
 /// How long what is under way may go on after the stop, ns.
 const GRACE: i64 = 5_000_000_000;
-/// Connections that may wait to be accepted.
-const BACKLOG: u32 = 4096;
 
 /// Run a server in this thread until it is stopped. What it listens on, or why it cannot, is reported first; then what it could not do.
 pub(crate) fn run<W: Work>(
@@ -88,14 +86,14 @@ fn listen(front: &Front) -> Result<(TcpListener, u16), Error> {
     };
     let address = (host, port).to_socket_addrs().map_err(failed)?.next();
     let address = address.ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
-    bind(address).map_err(failed)
+    bind(address, front.backlog).map_err(failed)
 }
 
-fn bind(address: SocketAddr) -> io::Result<(TcpListener, u16)> {
+fn bind(address: SocketAddr, backlog: u32) -> io::Result<(TcpListener, u16)> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?; // a port whose old connections still linger
     socket.bind(address)?;
-    let listener = socket.listen(BACKLOG)?;
+    let listener = socket.listen(backlog)?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }

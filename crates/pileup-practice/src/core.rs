@@ -61,6 +61,15 @@ impl Core {
         on_time(due)
     }
 
+    /// Hold a thread for a time (ns) that began then; return when it is over.
+    pub(crate) async fn hold(&self, began: i64, service: u64) -> i64 {
+        let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
+        if service > 0 {
+            self.pacer.sleep_until(ends).await;
+        }
+        on_time(ends)
+    }
+
     /// Wait until these bytes of a request are through the pipe.
     pub(crate) async fn pass(&self, bytes: usize) {
         if let Some(sleep) = self.pipe.book(bytes) {
@@ -70,7 +79,7 @@ impl Core {
 }
 
 /// The time that was due, when it has just been: how late this thread wakes up must not add up in a queue. Else the time now.
-fn on_time(due: i64) -> i64 {
+pub(crate) fn on_time(due: i64) -> i64 {
     let time = now();
     if time - due < LATE { due } else { time }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Front {
     pub(crate) host: String,
     /// Port; 0: any free one.
     pub(crate) port: u16,
+    /// Connections that may wait to be accepted: the backlog of listen(2).
+    pub(crate) backlog: u32,
     /// Requests served at once.
     pub(crate) threads: usize,
     /// Requests that may wait; beyond, 503.
@@ -51,6 +53,7 @@ impl Default for Front {
             what: "the practice server",
             host: "127.0.0.1".to_owned(),
             port: 0,
+            backlog: 4096,
             threads: 16,
             queue: 1000,
             s3: false,
@@ -173,6 +176,9 @@ impl Front {
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.threads == 0 || self.threads > 1_000_000 {
             return Err(wrong(self.what, &format!("threads {}", self.threads), "1 to 1000000"));
+        }
+        if self.backlog == 0 || self.backlog > i32::MAX as u32 {
+            return Err(wrong(self.what, &format!("backlog {}", self.backlog), "1 to 2147483647"));
         }
         if self.token.as_ref().is_some_and(String::is_empty) {
             return Err(wrong(self.what, "an empty token", "a text, or null for none"));

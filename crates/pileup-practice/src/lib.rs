@@ -3,11 +3,12 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `core` is what both share, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `conditions`, `range`, `store`, `dav`; of S3 is `s3` with what is below it; of the batch system is `batch` with what is below it, of the token
+//! storage are `storage`, `methods`, `conditions`, `range`, `store`, `dav`, `pool`; `api` and `problem` are of its pool and of the tape library; of S3 is `s3` with what is below it; of the batch system is `batch` with what is below it, of the token
 //! issuer `issuer`, of the tape library `tape`. `bearer` lets in whoever has a token, `jwt` signs and verifies those.
 
 mod accept;
 mod answer;
+mod api;
 mod batch;
 mod bearer;
 mod body;
@@ -23,6 +24,8 @@ mod lines;
 mod log;
 mod methods;
 mod pipe;
+mod pool;
+mod problem;
 mod range;
 mod rate;
 mod s3;
@@ -78,8 +81,8 @@ impl Server {
     /// # Errors
     /// [`Error::Settings`] when something in them is wrong, [`Error::System`] when the port is taken or the log cannot be made.
     pub fn start(settings_json: &str) -> Result<Self, Error> {
-        let Settings { front, capacity, service, .. } = Settings::read(settings_json)?;
-        Self::run(front, move |core| Ok(Storage::new(core, capacity, service)))
+        let settings = Settings::read(settings_json)?;
+        Self::run(settings.front.clone(), move |core| Ok(Storage::new(core, settings)))
     }
 
     /// Start a batch system with these settings (JSON, see `model/practice.py`). It answers when this returns.

@@ -27,16 +27,19 @@ const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 
 impl Work for Storage {
-    fn cost(&self, _method: &Method, _path: &str) -> &Law {
-        &self.service
+    fn cost(&self, _method: &Method, path: &str) -> &Law {
+        if self.pool_of(path).is_some() { &Law::Fixed(0) } else { &self.service }
     }
 
-    fn scopes(&self, method: &Method) -> &'static [&'static str] {
-        storage_scopes(method)
+    fn scopes(&self, method: &Method, path: &str) -> &'static [&'static str] {
+        if self.pool_of(path).is_some() { &[] } else { storage_scopes(method) }
     }
 
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
-        act(self, turn, request).await
+        match self.pool_of(request.uri().path()) {
+            Some(pool) => pool.act(turn, request).await,
+            None => act(self, turn, request).await,
+        }
     }
 }
 

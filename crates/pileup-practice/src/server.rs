@@ -32,7 +32,7 @@ pub(crate) trait Work: 'static {
     fn cost(&self, method: &Method, path: &str) -> &Law;
 
     /// Scopes of which a token must have one, where tokens are looked at; empty: any token will do.
-    fn scopes(&self, _method: &Method) -> &'static [&'static str] {
+    fn scopes(&self, _method: &Method, _path: &str) -> &'static [&'static str] {
         &[]
     }
 
@@ -149,7 +149,7 @@ impl<W: Work> Server<W> {
         let number = core.next.replace(core.next.get() + 1);
         let arrived = turn.open.look(|line| line.arrived);
         let met = core.faults.meet(number, request.method().as_str(), request.uri().path(), arrived);
-        let answer = match core.gate(&turn, &request, self.work.scopes(request.method()), met) {
+        let answer = match core.gate(&turn, &request, self.work.scopes(request.method(), request.uri().path()), met) {
             Some(answer) => answer,
             None => self.queue(&turn, number, met, &mut request).await,
         };
@@ -172,10 +172,7 @@ impl<W: Work> Server<W> {
             line.began = began;
             line.service = service;
         });
-        let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
-        if service > 0 {
-            core.pacer.sleep_until(ends).await;
-        }
+        let ends = core.hold(began, service).await;
         slot.free(core.thaw(turn, ends).await);
         match met {
             Some(met) if met.kind == Kind::Stall => {

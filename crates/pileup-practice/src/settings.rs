@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::front::{Front, wrong};
+use crate::pool::Rules;
 
 const STORAGE: &str = "the practice storage";
 
@@ -18,13 +19,15 @@ pub(crate) struct Settings {
     pub(crate) capacity: u64,
     /// Bytes per second of all bodies together; none: without limit.
     bandwidth: Option<f64>,
+    /// Threads for requests without data; none: there is no such thing.
+    pub(crate) pool: Option<Rules>,
     #[serde(flatten)]
     pub(crate) front: Front,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { service: Law::Fixed(0), capacity: 1 << 30, bandwidth: None, front: Front::default() }
+        Self { service: Law::Fixed(0), capacity: 1 << 30, bandwidth: None, pool: None, front: Front::default() }
     }
 }
 
@@ -33,7 +36,7 @@ impl Settings {
     pub(crate) fn read(json: &str) -> Result<Self, Error> {
         let mut settings: Self = serde_json::from_str(json).map_err(|error| {
             Error::Settings(format!(
-                "settings of the practice storage: {error}; expected host, port, threads, queue, service, bandwidth, capacity, seed, faults, log, tls, token (correct them)"
+                "settings of the practice storage: {error}; expected host, port, threads, queue, service, bandwidth, capacity, pool, backlog, seed, faults, log, tls, token (correct them)"
             ))
         })?;
         if let Some(bandwidth) = settings.bandwidth.filter(|rate| !(rate.is_finite() && *rate >= 1000.0)) {
@@ -42,6 +45,7 @@ impl Settings {
         }
         (settings.front.what, settings.front.bandwidth) = (STORAGE, settings.bandwidth);
         settings.front.check()?;
+        settings.pool.as_ref().map_or(Ok(()), |rules| rules.check(STORAGE))?;
         Ok(settings)
     }
 }
@@ -73,6 +77,11 @@ mod tests {
             (r#"{"treads": 3}"#, "treads"),
             (r#"{"threads": 0}"#, "threads 0"),
             (r#"{"port": 70000}"#, "70000"),
+            (r#"{"backlog": 0}"#, "backlog 0"),
+            (
+                r#"{"pool": {"threads": 0, "fast_threads": null, "fast": {"fixed": 0}, "slow": {"fixed": 0}, "switch": 0, "folder_lock": false}}"#,
+                "pool_threads 0",
+            ),
             (r#"{"bandwidth": 12}"#, "bandwidth 12"),
             (r#"{"bandwidth": -1e9}"#, "bandwidth -1000000000"),
             (r#"{"token": ""}"#, "an empty token"),

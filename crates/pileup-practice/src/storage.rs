@@ -4,10 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use http::{HeaderMap, HeaderName};
+use pileup_pacer::clock::now;
 use pileup_schedule::Law;
 
 use crate::answer::{Answer, says};
 use crate::core::Core;
+use crate::pool::Pool;
+use crate::settings::Settings;
 use crate::store::{Store, Trouble};
 
 /// What is served, and how.
@@ -15,12 +18,21 @@ pub(crate) struct Storage {
     pub(crate) core: Rc<Core>,
     pub(crate) store: RefCell<Store>,
     pub(crate) service: Law,
+    /// For requests without data; none: there is no such thing.
+    pool: Option<Rc<Pool>>,
 }
 
 impl Storage {
     /// An empty one.
-    pub(crate) fn new(core: &Rc<Core>, capacity: u64, service: Law) -> Self {
-        Self { core: Rc::clone(core), store: RefCell::new(Store::new(capacity)), service }
+    pub(crate) fn new(core: &Rc<Core>, settings: Settings) -> Self {
+        let Settings { front, capacity, service, pool, .. } = settings;
+        let pool = pool.map(|rules| Pool::new(core, front, rules, now()));
+        Self { core: Rc::clone(core), store: RefCell::new(Store::new(capacity)), service, pool }
+    }
+
+    /// The request pool, where a path is one of its API.
+    pub(crate) fn pool_of(&self, path: &str) -> Option<&Rc<Pool>> {
+        self.pool.as_ref().filter(|_| Pool::has(path))
     }
 }
 

@@ -109,6 +109,12 @@ class ServerSettings(Part):
 
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
     port: int = Field(0, ge=0, le=65535, description="port to listen on; 0: a free one")
+    backlog: int = Field(
+        4096,
+        ge=1,
+        le=2**31 - 1,
+        description="connections that may wait to be accepted (listen(2)); the kernel's somaxconn is a bound of it",
+    )
     threads: int = Field(16, ge=1, le=1_000_000, description="requests served at the same time")
     queue: int = Field(1000, ge=0, le=2**31, description="requests that may wait for that; beyond, the answer is 503")
     seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
@@ -117,7 +123,7 @@ class ServerSettings(Part):
 
     def common(self) -> dict[str, object]:
         """Return these as plain data for the server."""
-        names = ("host", "port", "threads", "queue", "seed", "log", "token", "keys", "audience")
+        names = ("host", "port", "backlog", "threads", "queue", "seed", "log", "token", "keys", "audience")
         plain = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return plain | {"tls": self.tls.model_dump() if self.tls else None}
 
@@ -162,6 +168,31 @@ class StorageSettings(GuardedSettings):
         None, ge=1000, description="of all bodies together, in and out; default: unlimited"
     )
     capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
+    pool_threads: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="threads of the request pool, which takes requests without data (WLCG Tape REST API, `open` and "
+        "`close`); default: there is no pool, and the other settings of it have no effect",
+    )
+    pool_fast_threads: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="threads of fast operations alone (each call of the API); default: they share `pool_threads` with "
+        "the slow ones",
+    )
+    pool_fast: TimeLaw = Field(Law(fixed=0), description="time for which a fast operation holds a thread of the pool")
+    pool_slow: TimeLaw = Field(
+        Law(fixed=0),
+        description="time for which a slow operation, which makes a file ready, holds a thread",
+    )
+    pool_switch: Duration = Field(
+        0, description="time between the fast operation that takes a request and the slow ones of its files"
+    )
+    pool_folder_lock: bool = Field(
+        False, description="whether slow operations in one folder exclude each other; who waits keeps its thread"
+    )
     faults: tuple[StorageFault, ...] = Field((), description="faults to inject")
 
     def to_native(self) -> dict[str, object]:
@@ -170,6 +201,16 @@ class StorageSettings(GuardedSettings):
             "bandwidth": self.bandwidth,
             "capacity": self.capacity,
             "service": self.service.to_native(),
+            "pool": None
+            if self.pool_threads is None
+            else {
+                "threads": self.pool_threads,
+                "fast_threads": self.pool_fast_threads,
+                "fast": self.pool_fast.to_native(),
+                "slow": self.pool_slow.to_native(),
+                "switch": self.pool_switch,
+                "folder_lock": self.pool_folder_lock,
+            },
             "faults": [fault.to_native() for fault in self.faults],
         }
 

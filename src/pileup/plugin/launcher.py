@@ -80,6 +80,8 @@ class Daemon:
     """Names of ports whose listening sockets on 127.0.0.1 it gets from descriptor 3 on (LISTEN_FDS, as systemd does).
     Its port then accepts from the first moment, so `ready` should be a Line or an Answer.
     """
+    backlog: int = 1024
+    """Connections that may wait to be accepted at each of them (listen(2)); the kernel's somaxconn is a bound of it."""
     as_pileup: bool = False
     """Whether the user of pileup runs it, not that of the launcher: for programs of pileup, which another user may
     not be able to read.

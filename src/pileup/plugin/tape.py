@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
+from pileup.model.errors import Failed
 from pileup.plugin.target import Target
 
 
@@ -128,6 +129,19 @@ class StagingTarget(Target):
     @abstractmethod
     def cancel(self, request: str, paths: Sequence[str]) -> None:
         """These files of a request need not come any more; one that has come to its end stays as it is."""
+
+    @property
+    def opens(self) -> bool:
+        """Whether files can be opened and closed."""
+        return False
+
+    def open_files(self, request: str, paths: Sequence[str]) -> None:
+        """Open files of a request that have come."""
+        raise Failed(f"{self.kind} cannot open {len(paths)} of the files of {request}")
+
+    def close_files(self, request: str, paths: Sequence[str]) -> None:
+        """Close files of a request that are open."""
+        raise Failed(f"{self.kind} cannot close {len(paths)} of the files of {request}")
 
     @abstractmethod
     def release(self, request: str, paths: Sequence[str]) -> None:

@@ -2,23 +2,15 @@
 
 use std::collections::HashMap;
 
-use http::Request;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::wire::Turn;
+use crate::api::{check, json};
+use crate::problem::Problem;
 
 use super::bulk::Wanted;
-use super::problem::Problem;
 use super::stager::FOR_EVER;
 
-/// Largest body, bytes.
-const LARGEST: usize = 64 << 20;
-/// Longest path, bytes.
-const LONGEST: usize = 4096;
 /// Units of a duration (ISO 8601) before and after the `T`, in seconds. Years and months have no fixed length.
 const DAYS: [(char, f64); 2] = [('W', 604_800.0), ('D', 86_400.0)];
 const HOURS: [(char, f64); 3] = [('H', 3600.0), ('M', 60.0), ('S', 1.0)];
@@ -49,11 +41,6 @@ pub(crate) struct Site<'a> {
     pub(crate) nodes: usize,
 }
 
-#[derive(Deserialize)]
-struct Paths {
-    paths: Vec<String>,
-}
-
 /// A file that is to be read now.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,21 +52,6 @@ pub(crate) struct Reading {
     /// The worker node that reads it.
     #[serde(default)]
     pub(crate) node: u32,
-}
-
-/// Take a body in.
-pub(crate) async fn body(turn: &Turn, request: &mut Request<Incoming>) -> Result<Vec<u8>, Problem> {
-    let mut data = Vec::new();
-    while let Some(frame) = request.body_mut().frame().await {
-        let Ok(frame) = frame else { return Err(Problem::body("the body ended early; expected all of it")) };
-        let Ok(piece) = frame.into_data() else { continue };
-        turn.open.note(|line| line.bytes_in += piece.len() as u64);
-        if data.len() + piece.len() > LARGEST {
-            return Err(too_large("a body of more than 64 MiB; expected less"));
-        }
-        data.extend_from_slice(&piece);
-    }
-    Ok(data)
 }
 
 /// Files to be staged.
@@ -109,13 +81,6 @@ fn no_node(told: impl std::fmt::Display, nodes: usize) -> Problem {
     Problem::body(format!("node {told}; expected a number from 0 to {}", nodes - 1))
 }
 
-/// Paths, so many at most.
-pub(crate) fn paths(body: &[u8], most: usize) -> Result<Vec<String>, Problem> {
-    let Paths { paths } = json(body, "{\"paths\": [...]}")?;
-    check(paths.iter().map(String::as_str), "paths", most)?;
-    Ok(paths)
-}
-
 /// A file to be read now: of a body, or of a query `path=PATH&content=true`.
 pub(crate) fn reading(body: &[u8], query: Option<&str>, nodes: usize) -> Result<Reading, Problem> {
     let wanted = query.map_or_else(|| json(body, "{\"path\", \"content\": true or false, \"node\"}"), asked)?;
@@ -139,29 +104,6 @@ fn asked(query: &str) -> Result<Reading, Problem> {
         }
     }
     Ok(wanted)
-}
-
-fn json<T: DeserializeOwned>(body: &[u8], expected: &str) -> Result<T, Problem> {
-    serde_json::from_slice(body).map_err(|error| Problem::body(format!("{error}; expected {expected}")))
-}
-
-fn check<'a>(paths: impl ExactSizeIterator<Item = &'a str>, name: &str, most: usize) -> Result<(), Problem> {
-    let number = paths.len();
-    if number == 0 {
-        return Err(Problem::body(format!("{name} - Field does not exist or is not a valid non-empty array")));
-    }
-    if number > most {
-        return Err(too_large(&format!("{number} {name}; expected at most {most}")));
-    }
-    let mut paths = paths;
-    if paths.any(|path| path.is_empty() || path.len() > LONGEST) {
-        return Err(Problem::body(format!("an empty or very long path; expected {name} of 1 to {LONGEST} bytes")));
-    }
-    Ok(())
-}
-
-fn too_large(detail: &str) -> Problem {
-    Problem::new(413, "Content too large", detail)
 }
 
 /// A duration of ISO 8601, ns.
@@ -192,6 +134,8 @@ fn seconds(mut text: &str, units: &[(char, f64)]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::paths;
+
     use super::*;
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::problem::Problem;
+
 use super::events::Line;
 use super::files::clean;
-use super::problem::Problem;
 use super::stager::{Phase, Stager};
 
 /// A file that is asked for.

@@ -1,7 +1,7 @@
 //! The practice tape library: the WLCG Tape REST API (v1) before a library of known truth, and a read for copy commands.
 //!
 //! `stager` is what happens, a machine without a clock above `pileup_tape`; `bulk` are the stage requests, `events` writes down what
-//! happened, `clock` is library time, `files` are the names of what is on tape; `ask`, `tell` and `problem` are what is asked and answered.
+//! happened, `clock` is library time, `files` are the names of what is on tape; `ask` and `tell` are what is asked and answered.
 //! This file leads one to the other, at the time at which things are due.
 
 mod ask;
@@ -9,7 +9,6 @@ mod bulk;
 mod clock;
 mod events;
 mod files;
-mod problem;
 mod settings;
 mod stager;
 mod tell;
@@ -20,7 +19,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use http::header::{ALLOW, CONTENT_TYPE, LOCATION};
+use http::header::LOCATION;
 use http::{HeaderValue, Method, Request, StatusCode};
 use hyper::body::Incoming;
 use pileup_pacer::clock::now;
@@ -30,29 +29,25 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
 use crate::answer::{Answer, plain};
+use crate::api::{self, API, READ, STAGE, WELL_KNOWN, check_paths, check_stage, dress, refusal, send};
 use crate::core::Core;
 use crate::error::Error;
+use crate::problem::Problem;
 use crate::server::Work;
 use crate::wire::Turn;
 
-use self::ask::Site;
 use self::bulk::Bulks;
 use self::clock::Clock;
 use self::events::{Events, Line};
-use self::files::{Files, clean};
-use self::problem::Problem;
+use self::files::Files;
 use self::stager::{Phase, Stager};
 
+pub(crate) use self::ask::{Site, stage};
+pub(crate) use self::files::clean;
 pub(crate) use self::settings::Settings;
 
 /// Shortest time between two looks at what is due, ns.
 const SOONEST: i64 = 1_000_000;
-/// Below this is the API.
-const API: &str = "/api/v1";
-const WELL_KNOWN: &str = "/.well-known/wlcg-tape-rest-api";
-/// The scope of a token that may stage, and what it may be instead to look.
-const STAGE: &str = "storage.stage";
-const READ: &str = "storage.read";
 
 /// The library, who waits for it, and when it is looked at.
 pub(crate) struct Tape {
@@ -142,10 +137,10 @@ impl Tape {
         let (method, path) = (request.method().clone(), request.uri().path().trim_end_matches('/').to_owned());
         let query = request.uri().query().map(ToOwned::to_owned);
         let address = self.settings.front.address(request);
-        let body = ask::body(turn, request).await?;
+        let body = api::body(turn, request).await?;
         let most = self.settings.most;
         match (method.as_str(), path.as_str()) {
-            ("GET" | "HEAD", "") => return Ok(tell::send(StatusCode::OK, &json!({"system": "pileup practice tape"}))),
+            ("GET" | "HEAD", "") => return Ok(send(StatusCode::OK, &json!({"system": "pileup practice tape"}))),
             ("GET", WELL_KNOWN) => return Ok(self.about(&address)),
             ("GET", "/counts") => {
                 return Ok(self.with(|state, time| tell::counts(&state.stager, &state.bulks, self.clock, time)));
@@ -173,19 +168,19 @@ impl Tape {
                     .map(|()| plain(StatusCode::OK))
             }
             ("POST", ["stage", id, "cancel"]) => {
-                let paths = ask::paths(&body, most)?;
+                let paths = api::paths(&body, most)?;
                 check_paths(turn, &[STAGE], paths.iter().map(String::as_str))?;
                 self.with(|State { stager, bulks }, time| bulks.cancel(stager, time, id, &paths))
                     .map(|()| plain(StatusCode::OK))
             }
             ("POST", ["release", id]) => {
-                let paths = ask::paths(&body, most)?;
+                let paths = api::paths(&body, most)?;
                 check_paths(turn, &[STAGE], paths.iter().map(String::as_str))?;
                 self.with(|State { stager, bulks }, time| bulks.release(stager, time, id, &paths))
                     .map(|()| plain(StatusCode::OK))
             }
             ("POST", ["archiveinfo"]) => {
-                let paths = ask::paths(&body, usize::MAX)?; // too many are no error, says the standard
+                let paths = api::paths(&body, usize::MAX)?; // too many are no error, says the standard
                 check_paths(turn, &[STAGE, READ], paths.iter().map(String::as_str))?;
                 Ok(self.with(|state, _| tell::archive_info(&state.stager, &paths[..paths.len().min(most)])))
             }
@@ -199,7 +194,7 @@ impl Tape {
         let about = json!({
             "sitename": self.settings.sitename, "description": "pileup practice tape library", "endpoints": [endpoint],
         });
-        tell::send(StatusCode::OK, &about)
+        send(StatusCode::OK, &about)
     }
 
     fn stage(&self, turn: &Turn, body: &[u8], address: &str) -> Result<Answer, Problem> {
@@ -207,7 +202,7 @@ impl Tape {
         let wanted = ask::stage(body, &site)?;
         check_paths(turn, &[STAGE], wanted.iter().map(|each| each.path.as_str()))?;
         let id = self.with(|State { stager, bulks }, time| bulks.submit(stager, time, &wanted));
-        let mut answer = tell::send(StatusCode::CREATED, &json!({"requestId": id}));
+        let mut answer = send(StatusCode::CREATED, &json!({"requestId": id}));
         if let Ok(value) = HeaderValue::from_str(&format!("{address}{API}/stage/{id}")) {
             answer.headers_mut().insert(LOCATION, value);
         }
@@ -263,31 +258,12 @@ impl Work for Tape {
     }
 
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
-        self.answer(turn, request).await.unwrap_or_else(|problem| {
-            turn.open.note(|line| {
-                let between = if line.note.is_empty() { "" } else { "; " };
-                line.note = format!("{}{between}{:.200}", line.note, problem.detail);
-            });
-            let mut answer = problem.answer();
-            if problem.status == 405 {
-                answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
-            }
-            answer
-        })
+        self.answer(turn, request).await.unwrap_or_else(|problem| refusal(turn, &problem))
     }
 
     /// Errors from elsewhere are written in the words of the API, too.
     fn dress(&self, answer: Answer) -> Answer {
-        let spoken = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
-        if answer.status().as_u16() < 400 || !spoken {
-            return answer;
-        }
-        let detail = String::from_utf8_lossy(answer.body()).trim_end().to_owned();
-        let title = answer.status().canonical_reason().unwrap_or("Error");
-        let mut dressed = Problem::new(answer.status().as_u16(), title, detail).answer();
-        let kept = answer.headers().iter().filter(|(name, _)| *name != CONTENT_TYPE);
-        dressed.headers_mut().extend(kept.map(|(name, value)| (name.clone(), value.clone())));
-        dressed
+        dress(answer)
     }
 
     async fn due(&self) {
@@ -316,20 +292,6 @@ impl Work for Tape {
             state.stager.events.close()
         })
     }
-}
-
-/// Whether a token may stage at all, where tokens are looked at.
-fn check_stage(turn: &Turn) -> Result<(), Problem> {
-    if turn.has(STAGE) { Ok(()) } else { Err(forbidden("this request")) }
-}
-
-/// Whether a token has one of these scopes for each of these paths, where tokens are looked at.
-fn check_paths<'a>(turn: &Turn, may: &[&str], mut paths: impl Iterator<Item = &'a str>) -> Result<(), Problem> {
-    paths.find(|path| !turn.allows(may, path)).map_or(Ok(()), |path| Err(forbidden(path)))
-}
-
-fn forbidden(what: &str) -> Problem {
-    Problem::new(403, "Forbidden", format!("the scope of the token does not allow {what}; expected {STAGE}"))
 }
 
 /// There is nothing, or it has another method.

@@ -6,12 +6,13 @@ use http::{HeaderValue, Response, StatusCode};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::answer::{Answer, says};
+use crate::answer::Answer;
+use crate::api::send;
+use crate::problem::Problem;
 
 use super::bulk::{Bulk, Bulks, Target};
 use super::clock::Clock;
 use super::files::{Path, clean};
-use super::problem::Problem;
 use super::stager::{Phase, Stager};
 
 /// What is said of a path that is not on tape.
@@ -81,16 +82,6 @@ impl Serialize for Name<'_> {
             Self::Strange(path) => serializer.serialize_str(path),
         }
     }
-}
-
-/// JSON with a status.
-pub(crate) fn send(status: StatusCode, value: &impl Serialize) -> Answer {
-    let Ok(mut body) = serde_json::to_vec(value) else { return says(500, "the answer cannot be written") };
-    body.push(b'\n');
-    let mut answer = Response::new(Bytes::from(body));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    answer
 }
 
 /// How far a stage request is; `exact`: with the times to the nanosecond.

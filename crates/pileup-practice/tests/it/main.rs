@@ -3,6 +3,7 @@
 
 mod batch;
 mod kit;
+mod pool;
 mod time;
 mod trouble;
 mod webdav;

@@ -17,6 +17,7 @@ class _Counters:
     cpu: Mapping[str, int]
     network: Mapping[str, text.Card]
     disks: Mapping[str, text.Disk]
+    refused: text.Refused | None
 
 
 class Node(Monitor):
@@ -34,16 +35,22 @@ class Node(Monitor):
     | `disk[direction=read]` `write` | B/s | over all disks |
     | `disk_operations[direction=read]` `write` | /s | over all disks |
     | `disk_busy` | % | share of the time in which the busiest disk was busy |
+    | `listen_overflows` | | connections that a full queue of a listening socket did not take, since the sample before |
+    | `listen_drops` | | connections that listening sockets dropped for any reason, since the sample before |
+    | `listen_queue` | | connections that wait to be accepted, at the port where most wait |
 
     Shares and rates are since the sample before. With `each`, also `interface[direction=…,name=eth0]` and
-    `device[direction=…,name=sda]` in B/s and `device_busy[name=sda]` in %. Metrics that a system does not provide are
-    left out. In a check: `max(node.cpu[mode=iowait]) < 20`, `last(node.load1) < 1`.
+    `device[direction=…,name=sda]` in B/s, `device_busy[name=sda]` in %, and `port_queue[port=1094]`, the connections
+    that wait at a port. The kernel counts overflows and drops (`ListenOverflows`, `ListenDrops`) of the whole machine,
+    and one for each attempt: a client whose SYN was dropped tries again after 1 s, 3 s, … Metrics that a system does
+    not provide are left out. In a check: `max(node.cpu[mode=iowait]) < 20`, `last(node.load1) < 1`,
+    `sum(node.listen_overflows) == 0`.
     """
 
     name = "node"
     reads_proc = True
 
-    each: bool = option(False, help="also each network interface and disk separately")
+    each: bool = option(False, help="also each network interface, disk and listening port separately")
 
     _before: _Counters | None = None
     _devices: frozenset[str] = frozenset()
@@ -58,10 +65,12 @@ class Node(Monitor):
         files, counters, processes = self._look()
         yield from _levels(files)
         yield Sample("processes", processes)
+        yield from self._queues(text.queues(files))
         if before is not None and counters.moment > before.moment:
             yield from _cpu(before.cpu, counters.cpu)
             yield from self._network(before, counters)
             yield from self._disks(before, counters)
+            yield from _refused(before.refused, counters.refused)
 
     def _look(self) -> tuple[Mapping[str, bytes], _Counters, int]:
         machine, found = self.proc.machine(), self.proc.texts(text.FILES)
@@ -71,12 +80,20 @@ class Node(Monitor):
             name for name in disks if not name.startswith(("loop", "ram", "zram"))
         ]  # a container may see no disk: then all volumes
         disks = {name: disks[name] for name in whole}
-        self._before = _Counters(found.moment, text.cpu(found.files), text.cards(found.files), disks)
+        self._before = _Counters(
+            found.moment, text.cpu(found.files), text.cards(found.files), disks, text.refused(found.files)
+        )
         return found.files, self._before, machine.processes
 
     def _hardware(self, kind: str, names: Iterable[str]) -> list[str]:
         """Return those that are devices of their own, not made of others (bridges, tunnels, partitions, volumes)."""
         return [name for name in names if f"{kind}/{name}" in self._devices]
+
+    def _queues(self, waiting: Mapping[int, int]) -> Iterator[Sample]:
+        if waiting:
+            yield Sample("listen_queue", max(waiting.values()))
+        for port in sorted(waiting) if self.each else ():
+            yield Sample("port_queue", waiting[port], "", f"port={port}")
 
     def _network(self, before: _Counters, after: _Counters) -> Iterator[Sample]:
         seconds = after.moment - before.moment
@@ -135,6 +152,12 @@ def _levels(files: Mapping[str, bytes]) -> Iterator[Sample]:
     swap = {"used": max(0, memory.swap_total - memory.swap_free), "total": memory.swap_total}
     for kind, size in swap.items():
         yield Sample("swap", size, "B", f"kind={kind}")
+
+
+def _refused(before: text.Refused | None, after: text.Refused | None) -> Iterator[Sample]:
+    if before is not None and after is not None:
+        yield Sample("listen_overflows", max(0, after.overflows - before.overflows))
+        yield Sample("listen_drops", max(0, after.drops - before.drops))
 
 
 def _cpu(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[Sample]:

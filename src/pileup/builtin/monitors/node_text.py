@@ -9,9 +9,13 @@ from typing import TypeVar
 
 from pileup.plugin import PluginError
 
-FILES = ("loadavg", "stat", "meminfo", "net/dev", "diskstats")
+LISTENING = ("net/tcp", "net/tcp6")
+"""Sockets, the listening ones first."""
+FILES = ("loadavg", "stat", "meminfo", "net/dev", "diskstats", "net/netstat", *LISTENING)
 MODES = {"user": (0, 1), "system": (2, 5, 6), "iowait": (4,), "idle": (3,), "steal": (7,)}
 """Our modes of CPU time as sums of the kernel's columns. Guests are counted under user by the kernel."""
+LISTEN = b"0A"
+"""State of a socket that listens."""
 SECTOR = 512
 """Bytes in which disks are counted, whatever their own sectors are."""
 _COUNT = re.compile(rb"[0-9]{1,20}")
@@ -68,6 +72,31 @@ def cards(files: Mapping[str, bytes]) -> dict[str, Card]:
     return _parse("net/dev", files, _cards, {})
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Connections that a full queue of a listening socket did not take since the boot."""
+
+    overflows: int
+    """The queue of connections to be accepted was full."""
+    drops: int
+    """Dropped for this or any other reason."""
+
+
+def refused(files: Mapping[str, bytes]) -> Refused | None:
+    """Return what listening sockets did not take; None where it is not counted. Raises PluginError."""
+    return _parse("net/netstat", files, _refused, None)
+
+
+def queues(files: Mapping[str, bytes]) -> dict[int, int]:
+    """Return port -> connections that wait to be accepted, of all listening TCP sockets. Raises PluginError."""
+    found: dict[int, int] = {}
+    nothing: list[tuple[int, int]] = []
+    for name in LISTENING:
+        for port, waiting in _parse(name, files, _queues, nothing):
+            found[port] = found.get(port, 0) + waiting
+    return found
+
+
 def disks(files: Mapping[str, bytes]) -> dict[str, Disk]:
     """Return disks and their partitions by name. Raises PluginError."""
     return _parse("diskstats", files, lambda text: dict(map(_disk, text.splitlines())), {})
@@ -108,6 +137,28 @@ def _cards(text: bytes) -> dict[str, Card]:
         name, _, rest = line.rpartition(b":")
         words = rest.split()
         found[_name(name.strip())] = Card(_count(words[0]), _count(words[8]))
+    return found
+
+
+def _refused(text: bytes) -> Refused | None:
+    rows = [line.split() for line in text.splitlines() if line.startswith(b"TcpExt:")]
+    if not rows:
+        return None
+    names, counts = rows
+    found = dict(zip(names, counts, strict=True))
+    if b"ListenOverflows" not in found:
+        return None
+    return Refused(_count(found[b"ListenOverflows"]), _count(found[b"ListenDrops"]))
+
+
+def _queues(text: bytes) -> list[tuple[int, int]]:
+    """A listening socket has the state 0A; its receive queue counts connections (proc_net_tcp.txt of the kernel)."""
+    found = []
+    for line in text.splitlines()[1:]:
+        words = line.split()
+        if words[3] != LISTEN:
+            break  # those that listen come first
+        found.append((int(words[1].rpartition(b":")[2], 16), int(words[4].partition(b":")[2], 16)))
     return found
 
 

@@ -34,6 +34,8 @@ class Endpoint(NamedTuple):
     """Name of the site; empty: it says none."""
     nodes: int
     """Worker nodes that it knows; one where it says nothing of them."""
+    opens: bool = False
+    """Whether it knows `open` and `close`, which are not in the standard."""
 
 
 def endpoint_of(url: str, body: bytes) -> Endpoint:
@@ -52,7 +54,8 @@ def endpoint_of(url: str, body: bytes) -> Endpoint:
             metadata = each.get("metadata")
             nodes = metadata.get("nodes") if isinstance(metadata, dict) else None
             some = nodes if isinstance(nodes, int) and nodes > 0 else 1
-            return Endpoint(each["uri"], str(found.get("sitename") or ""), some)
+            opens = isinstance(metadata, dict) and metadata.get("open") is True
+            return Endpoint(each["uri"], str(found.get("sitename") or ""), some, opens)
     versions = ", ".join(str(each.get("version"))[:20] for each in known) or "none"
     raise TargetError(f"{url}: its Tape REST API has the versions {versions}", "v1", "ask its admin")
 

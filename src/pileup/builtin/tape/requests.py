@@ -15,6 +15,18 @@ from pileup.plugin.tape import FileState, StagedFile, StagingTarget
 
 RECALL = "recall"
 """Detached operation of a file: from the request until a poll says that it is there, or will not come."""
+
+
+class Names(NamedTuple):
+    """What operations are called."""
+
+    submit: str
+    wait: str
+    """Detached, of a file."""
+    release: str
+
+
+RECALLS = Names("submit", RECALL, "release")
 FORGOTTEN = "the library does not know the file any more"
 NO_REQUEST = "the library does not know the request any more"
 DELIVERED, FAILED, CANCELLED, LOST, UNANSWERED = WORDS = "delivered", "failed", "cancelled", "lost", "unanswered"
@@ -42,16 +54,19 @@ class Wanted(NamedTuple):
     """How long the files should stay on disk, ns; 0: until they are released."""
     name: str
     """How it is claimed, and what stands for its id in the record as long as it has none."""
+    names: Names = RECALLS
 
 
 class Request:
     """A stage request and its files. Paths are kept as one text: a million of them take a few MB."""
 
-    __slots__ = ("_delivered", "_left", "gap", "id", "name", "polled", "since")
+    __slots__ = ("_delivered", "_left", "gap", "id", "name", "names", "polled", "polls", "since")
 
-    def __init__(self, number: str, paths: Sequence[str], since: int, name: str = "") -> None:
+    def __init__(self, number: str, paths: Sequence[str], since: int, name: str = "", names: Names = RECALLS) -> None:
         """`since`: when it was made, ns since the epoch; `name`: how it is claimed."""
-        self.id, self.name = number, name
+        self.id, self.name, self.names = number, name, names
+        self.polls = 0
+        """How often it was polled."""
         self.since = self.polled = since
         self.gap = 0
         """Longest time between two polls, ns: how late a file may be seen."""
@@ -67,6 +82,10 @@ class Request:
     def delivered(self) -> list[str]:
         """Paths of the files that have come."""
         return self._delivered.split("\n") if self._delivered else []
+
+    def due(self, interval: int) -> int:
+        """Return when it is to be polled next, ns since the epoch: at multiples of the interval after it was made."""
+        return self.since + ((self.polled - self.since) // interval + 1) * interval if interval else self.polled
 
     def key(self, path: str) -> str:
         """How a file is called in the record."""
@@ -91,7 +110,7 @@ class Request:
                 fates.append(fate)
         self._left = "\n".join(left)
         self._delivered = "\n".join((*self.delivered, *(fate.path for fate in fates if fate.word == DELIVERED)))
-        _end(ledger, [(self.key(fate.path), fate) for fate in fates], now)
+        _end(ledger, self.names.wait, [(self.key(fate.path), fate) for fate in fates], now)
         return fates
 
 
@@ -112,13 +131,18 @@ class Requests:
         with self._lock:
             self._open.append(request)
 
-    def take(self, before: int) -> Request | None:
-        """Return one that was not polled since a time, for as long as it takes to poll it; None: there is none."""
+    def take(self, now: int, interval: int = 0) -> Request | None:
+        """Return one that is to be polled, for as long as that takes; None: there is none. `interval` 0: any one."""
         with self._lock:
-            if not self._open or self._open[0].polled > before:
+            if not self._open or self._open[0].due(interval) > now:
                 return None
             self._held += 1
             return self._open.popleft()
+
+    def next(self, interval: int) -> int | None:
+        """Return when one is to be polled that is polled at this interval, ns since the epoch; None: none waits."""
+        with self._lock:
+            return self._open[0].due(interval) if self._open else None
 
     def put(self, request: Request) -> None:
         """Take one back, unless nothing of it is awaited."""
@@ -139,18 +163,18 @@ def requests_of(target: StagingTarget) -> Requests:
 
 
 def submit(op: Op, test: Test, wanted: Wanted) -> Request:
-    """Ask for files (operation `submit`); each is a detached operation `recall` from now on.
+    """Ask for files (operation `submit`, or as `names` say); each is a detached operation (`recall`) from now on.
 
     The request is claimed before it is made, and with its id afterwards: a crash leaves no request unknown. Where it is
     not taken, each file has its outcome.
     """
-    paths, name = wanted.paths, wanted.name
+    paths, name, names = wanted.paths, wanted.name, wanted.names
     test.claim(name, what=REQUEST)
     since = time.time_ns()
     try:
-        with op("submit", paths[0]) as submission:
+        with op(names.submit, paths[0]) as submission:
             submission.calls = 1
-            request = Request(test.target.stage(paths, wanted.lifetime), paths, since, name)
+            request = Request(test.target.stage(paths, wanted.lifetime), paths, since, name, names)
     except VerdictException as problem:
         if not isinstance(problem, Ambiguous):
             test.claim(name, what=RELEASED)
@@ -158,19 +182,20 @@ def submit(op: Op, test: Test, wanted: Wanted) -> Request:
         if isinstance(problem, (Refused, Ambiguous)):
             outcome = Outcome.REFUSED if isinstance(problem, Refused) else Outcome.AMBIGUOUS
         keys = [f"{name} {path}" for path in paths]
-        _begin(op, keys, since)
+        _begin(op, names.wait, keys, since)
         test.ledger.end_many(
-            RECALL, [(key, int(outcome), None, str(problem)) for key in keys], cause=int(problem.cause)
+            names.wait, [(key, int(outcome), None, str(problem)) for key in keys], cause=int(problem.cause)
         )
         raise
     test.claim(name, request.id, REQUEST)
-    _begin(op, [request.key(path) for path in paths], since)
+    _begin(op, names.wait, [request.key(path) for path in paths], since)
     return request
 
 
 def look(op: Op, target: StagingTarget, ledger: Ledger, request: Request, deadline: int | None = None) -> list[Fate]:
     """Poll a request (operation `poll`); return what has become of files since the poll before."""
     files: list[StagedFile] | None = None
+    request.polls += 1
     try:
         with op("poll", request.id) as poll:
             poll.calls = 1
@@ -194,17 +219,17 @@ def cancel(op: Op, target: StagingTarget, request: Request, paths: Sequence[str]
 
 
 def end(op: Op, test: Test, request: Request, *, release: bool) -> None:
-    """Let what has come of a request that is over leave the disk, if wanted (operation `release`)."""
+    """Let what has come of a request that is over leave the disk, if wanted (operation `release`, or another name)."""
     if release and (paths := request.delivered):
-        with op("release", request.id) as released:
+        with op(request.names.release, request.id) as released:
             released.calls = 1
             test.target.release(request.id, paths)
     test.claim(request.name, request.id, RELEASED)
 
 
-def _begin(op: Op, keys: Iterable[str], since: int) -> None:
+def _begin(op: Op, name: str, keys: Iterable[str], since: int) -> None:
     for key in keys:
-        op.begin(RECALL, key, since)
+        op.begin(name, key, since)
 
 
 def _fate(path: str, known: Mapping[str, StagedFile] | None, *, late: bool) -> Fate | None:
@@ -222,11 +247,11 @@ def _fate(path: str, known: Mapping[str, StagedFile] | None, *, late: bool) -> F
     return Fate(path, UNANSWERED, f"still {file.state} at the deadline") if late else None
 
 
-def _end(ledger: Ledger, fates: Sequence[tuple[str, Fate]], now: int) -> None:
+def _end(ledger: Ledger, name: str, fates: Sequence[tuple[str, Fate]], now: int) -> None:
     """End the operations of files, with one call for each cause."""
     ends: dict[Cause, list[End]] = {}
     for key, fate in fates:
         outcome = OUTCOMES.get(fate.word, Outcome.FAILED)
         ends.setdefault(CAUSES.get(fate.word, Cause.NONE), []).append((key, int(outcome), now, fate.reason))
     for cause, some in ends.items():
-        ledger.end_many(RECALL, some, cause=int(cause))
+        ledger.end_many(name, some, cause=int(cause))

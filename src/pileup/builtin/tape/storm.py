@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pileup.builtin.tape.files import TapeFiles
-from pileup.builtin.tape.requests import REQUEST, Wanted, requests_of, submit
+from pileup.builtin.tape.requests import RECALLS, REQUEST, Names, Wanted, requests_of, submit
 from pileup.plugin import Duration, Op, option
 
 
@@ -22,6 +24,7 @@ class TapeStorm(TapeFiles):
     """
 
     name = "tape.storm"
+    names: ClassVar[Names] = RECALLS
     leaves = frozenset({REQUEST})
 
     lifetime: Duration = option(
@@ -30,7 +33,7 @@ class TapeStorm(TapeFiles):
 
     def run(self, op: Op) -> None:
         """Make one request."""
-        wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}")
+        wanted = Wanted(self.chosen(op.number), self.lifetime, f"{self.stamp}-{op.number}", self.names)
         requests_of(self.target).add(submit(op, self, wanted))
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:

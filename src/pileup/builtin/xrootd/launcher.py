@@ -94,6 +94,7 @@ def xrootd_launcher(settings: Mapping[str, object], plain: str, secure: str) -> 
         environment={"XDG_CACHE_HOME": "{short}/cache"},
         folder="{short}",
         listen=("main",),
+        backlog=wanted.backlog,
         grace=GRACE,
     )
     slashes = "//" if secure == "roots" else "/"

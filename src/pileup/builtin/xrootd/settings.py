@@ -29,6 +29,13 @@ class XrootdSettings(Part):
     threads: Count | None = Field(
         None, ge=3, le=100_000, description="most threads (xrd.sched maxt); default: as XRootD itself has it"
     )
+    backlog: Count = Field(
+        1024,
+        ge=1,
+        le=2**31 - 1,
+        description="connections that may wait to be accepted, bounded by the kernel's "
+        "somaxconn; it gets a socket that listens already",
+    )
     throttle: Count | None = Field(
         None, ge=1, le=1_000_000, description="reads and writes done at the same time (throttle concurrency)"
     )

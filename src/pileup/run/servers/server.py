@@ -30,7 +30,6 @@ from pileup.run.servers.readiness import Log, await_ready
 if TYPE_CHECKING:
     from pileup.run.servers.supervisor import Journal
 
-BACKLOG = 1024
 HAND_OVER = """
 import os, sys
 sockets = [int(word) for word in sys.argv[1].split(",")]
@@ -312,7 +311,7 @@ class Server:
         user = self._user_of(daemon)
         with ExitStack() as stack:
             output = stack.enter_context(log.open("ab"))
-            listening = [stack.enter_context(self._take(port)) for port in daemon.listen]
+            listening = [stack.enter_context(self._take(port, daemon.backlog)) for port in daemon.listen]
             numbers = [each.fileno() for each in listening]
             who = commands.RunAs.of(user)
             if numbers:
@@ -339,21 +338,25 @@ class Server:
 
     def _hold(self, each: Daemon | Task) -> None:
         """Keep the ports that a process gets already listening; its start reports one that is taken."""
-        for port in each.listen if isinstance(each, Daemon) else ():
+        if not isinstance(each, Daemon):
+            return
+        for port in each.listen:
             if port not in self._held:
                 with suppress(OSError):
-                    self._held[port] = self._listen(port)
+                    self._held[port] = self._listen(port, each.backlog)
 
     def _let_go(self) -> None:
         """Close what nobody has got."""
         while self._held:
             self._held.popitem()[1].close()
 
-    def _take(self, port: str) -> socket.socket:
-        return self._held.pop(port, None) or self._listen(port)
+    def _take(self, port: str, backlog: int) -> socket.socket:
+        listening = self._held.pop(port, None) or self._listen(port, backlog)
+        listening.listen(backlog)  # one that was held may have that of the launcher before
+        return listening
 
-    def _listen(self, port: str) -> socket.socket:
-        return socket.create_server(("127.0.0.1", self.filling.port(port)), backlog=BACKLOG)
+    def _listen(self, port: str, backlog: int) -> socket.socket:
+        return socket.create_server(("127.0.0.1", self.filling.port(port)), backlog=backlog)
 
     def _prepare_end(self, process: Process) -> None:
         for command in process.daemon.before_end if process.alive else ():

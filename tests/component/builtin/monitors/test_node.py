@@ -70,7 +70,8 @@ class Simulated(LocalProc):
             "net/dev": b"Inter-|   Receive\n face |bytes\n" + net.encode(),
             "diskstats": disks.encode(),
         }
-        return Texts(self.now, {name: files[name] for name in names if name not in self.missing} | self.wrong)
+        there = {name: files[name] for name in names if name in files and name not in self.missing}
+        return Texts(self.now, there | self.wrong)
 
     def machine(self) -> Machine:
         """No device of its own is seen."""

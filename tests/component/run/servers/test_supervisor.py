@@ -223,6 +223,20 @@ time.sleep(60)
         assert connection.recv(5) == b"hello"
 
 
+def test_the_backlog_of_a_listening_socket_is_that_of_the_launcher_in_force(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    code = """
+import socket, struct, time
+told = socket.socket(fileno=3).getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+print("ready at", "http://backlog:%d/" % struct.unpack_from("I", told, 28), flush=True)  # tcpi_sacked
+time.sleep(60)
+"""
+    told = [Launcher((Daemon(python(code), Line(URL), listen=("main",), backlog=number),)) for number in (16, 700)]
+    assert supervisor.launch("se", told[0], tmp_path / "se") == "http://backlog:16/"
+    assert supervisor.restart("se", told[1]) == "http://backlog:700/"
+
+
 def test_a_restarted_server_keeps_its_port_and_its_log_grows(supervisor: Supervisor, tmp_path: Path) -> None:
     url = supervisor.launch("se", launcher(PORT, "{port}"), tmp_path / "se")
     before = supervisor.pids("se")
