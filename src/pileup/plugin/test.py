@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -273,6 +272,8 @@ class Test:
 
     async def ask_async(self, told: Plain, blob: bytes = b"") -> Answered:
         """Do the same in a test whose `run` is async; what clients ask in one turn of the loop goes together."""
+        import asyncio  # noqa: PLC0415  slow to import, and who lists plug-ins needs none
+
         answer = asyncio.wrap_future(self._asker.ask(told, blob, later=True))
         asyncio.get_running_loop().call_soon(self._asker.send)
         return await answer

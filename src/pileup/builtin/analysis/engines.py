@@ -95,5 +95,5 @@ class Engine(ABC):
         """Return where what is best read at once may begin, and the end: as far as `events`."""
 
     def packets(self, file: DataFile, events: int) -> Iterator[tuple[int, int]]:
-        """Return begin and end of what is read at once, as far as `events`."""
-        return pairwise(self.edges(file, events))
+        """Return begin and end of what is read at once, as far as `events`; nothing where no column is wanted."""
+        return pairwise(self.edges(file, events) if self.wanted.columns else ())

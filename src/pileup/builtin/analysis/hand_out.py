@@ -25,7 +25,7 @@ LOST, LATER, AFAR, LAST = "lost", "late", "afar", "last"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Task:
     """What a query is, and how its result is judged."""
 
     files: DataSet
@@ -95,8 +95,8 @@ class Query:
 class HandOut(Coordinator):
     """Begins a query when all clients are there, gives each its next packet, ends it when all events are counted."""
 
-    def __init__(self, wanted: Wanted, clients: int) -> None:
-        self._wanted = wanted
+    def __init__(self, task: Task, clients: int) -> None:
+        self._task = task
         self._expected = set(range(clients))
         self._workers: dict[int, Worker] = {}
         self._joined: set[int] = set()
@@ -143,8 +143,8 @@ class HandOut(Coordinator):
             wanted = f"{ours[other]} as here: histograms of all workers are added up"
             yield Reply(ask.client, {"failed": [told, wanted, f"install {other} {ours[other]} there"]})
             return
-        files = [file.model_copy(update={"truth": {}}) for file in self._wanted.files.files]
-        plain = self._wanted.files.model_copy(update={"truth": {}, "files": files})
+        files = [file.model_copy(update={"truth": {}}) for file in self._task.files.files]
+        plain = self._task.files.model_copy(update={"truth": {}, "files": files})
         yield Reply(ask.client, {"set": plain.model_dump(mode="json")})
 
     def _join(self, ask: Ask, now: int) -> Iterator[Reply]:
@@ -158,9 +158,7 @@ class HandOut(Coordinator):
         """Begin the next query when all who are left are there."""
         if self._query is not None or not self._joined or self._joined < self._expected:
             return
-        files = [
-            File(file.place, edges) for file, edges in zip(self._wanted.files.files, self._wanted.edges, strict=True)
-        ]
+        files = [File(file.place, edges) for file, edges in zip(self._task.files.files, self._task.edges, strict=True)]
         there = {client: self._workers[client] for client in sorted(self._joined)}
         private = {files[number].node for worker in there.values() for number in worker.missing}
         places = len({worker.place for worker in there.values()})
@@ -181,8 +179,8 @@ class HandOut(Coordinator):
         nodes = {self._workers[client].node for client in self._expected if client in self._workers}
         missing = {number for client in self._expected for number in self._workers[client].missing}
         for number in sorted(missing):
-            file, events = self._wanted.files.files[number], query.files.get(number, FileTimes()).events
-            if file.place not in nodes and events < self._wanted.edges[number][-1]:
+            file, events = self._task.files.files[number], query.files.get(number, FileTimes()).events
+            if file.place not in nodes and events < self._task.edges[number][-1]:
                 told = f"{file.name} of the data set is at {file.place}, where no worker is left to read it"
                 hint = "use the places that have generated it, or put the files where all can read them"
                 return list(self._end(query, now, (told, "a worker at each host that has files", hint)))
@@ -208,7 +206,7 @@ class HandOut(Coordinator):
             return
         if query.packets.done:
             query.idle.add(ask.client)
-            yield from self._end(query, now, self._wanted.judge(query.found), ask.client, given)
+            yield from self._end(query, now, self._task.judge(query.found), ask.client, given)
             return
         yield self._give(query, ask.client, now) or Reply(ask.client, {"wait": True, "active": len(query.held)})
         yield from self._give_idle(now)
@@ -232,7 +230,7 @@ class HandOut(Coordinator):
 
     def _count(self, query: Query, packet: Packet, now: int) -> None:
         if data := query.results.pop(packet.id, b""):
-            add(query.found, unpacked(data), self._wanted.function or "a worker")
+            add(query.found, unpacked(data), self._task.function or "a worker")
         query.counted += 1
         times = query.files[packet.file]
         times.end, times.events = now, times.events + packet.events
@@ -284,7 +282,7 @@ class HandOut(Coordinator):
 
     def _record(self, query: Query, now: int, given: Given | None) -> Plain:
         """Return what is to be recorded of a query; times in ns."""
-        files = self._wanted.files.files
+        files = self._task.files.files
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
         again = query.given - query.counted - len(query.lost)
@@ -295,7 +293,7 @@ class HandOut(Coordinator):
 
     def _tail(self, query: Query, given: Given, now: int) -> Plain:
         packet, why = given.packet, self._why(query, given, now)
-        key = f"{self._wanted.files.files[packet.file].name} {packet.begin}-{packet.end}"
+        key = f"{self._task.files.files[packet.file].name} {packet.begin}-{packet.end}"
         return {"begin": query.dry or now, "worker": given.client, "packet": key, "why": why}
 
     def _why(self, query: Query, given: Given, now: int) -> str:
@@ -307,4 +305,4 @@ class HandOut(Coordinator):
         rates = [each.events / each.seconds for each in self._workers.values() if each.seconds]
         if packet.events / statistics.median(rates) * LATE < (now - given.at) / 1e9:
             return LATER
-        return AFAR if self._workers[given.client].node != self._wanted.files.files[packet.file].place else LAST
+        return AFAR if self._workers[given.client].node != self._task.files.files[packet.file].place else LAST

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from functools import cached_property
+from socket import gethostname
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pileup.builtin.analysis import hand_out
 from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, Missing, check_file, load
 from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, Wanted
 from pileup.builtin.analysis.histograms import Truth, added, difference, empty, masked
 from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
-from pileup.builtin.analysis.together import Part, enter, missing_of, node_here
 from pileup.builtin.analysis.writing import expected_of
 from pileup.builtin.storage.files import FolderPath, place_of
 from pileup.plugin import Coordinator, Failed, Fraction, Op, Size, Test, option
@@ -108,27 +107,30 @@ class AnalysisQuery(Test):
         """Return what hands out the packets of a query that all clients run together."""
         if not self.together:
             return None
+        from pileup.builtin.analysis.hand_out import HandOut, Task  # noqa: PLC0415  as in `setup`
+
         self._read_description()
         edges = [self._engine_class.edges(file, self.events or file.events) for file in self._set.files]
-        return hand_out.HandOut(hand_out.Wanted(self._set, edges, self.function, self._different), self._clients)
+        return HandOut(Task(self._set, edges, self.function, self._different), self._clients)
 
     def setup(self) -> None:
         """Read the description of the data set, check its files, start the engine."""
+        from pileup.builtin.analysis import together  # noqa: PLC0415  `pileup list` loads every plug-in
+        from pileup.builtin.analysis.ways import way_of  # noqa: PLC0415  the same
+
         if self.together:
             self._folder = place_of(self.folder, self.context.own)
-            self._set: DataSet = enter(self)
+            self._set: DataSet = together.enter(self)
         else:
             self._read_description()
         self._ntuple = self._set.recipe.storage == "rntuple"
         if self._ntuple and self.cache is not None:
             raise Failed("`cache` is given, and the data set is an RNTuple", "a TTree: only that has a TTreeCache")
         if self.together:
-            self._missing = missing_of(self._set, self.context.client, self._clients, self._is_there)
+            self._missing = together.missing_of(self._set, self.context.client, self._clients, self._is_there)
         else:
             for file in self._set.files:
                 check_file(self.target, self._folder, file, self.check_files == "content")
-        from pileup.builtin.analysis.ways import way_of  # noqa: PLC0415  `pileup list` loads every plug-in
-
         self._way = way_of(self.target, self._folder)
         self._engine = self._make()
 
@@ -141,7 +143,7 @@ class AnalysisQuery(Test):
         try:
             check_file(self.target, self._folder, file, content and self.check_files == "content")
         except Missing:
-            if file.place == node_here() or urlsplit(self.target.url).scheme not in {"", "file"}:
+            if file.place == gethostname() or urlsplit(self.target.url).scheme not in {"", "file"}:
                 raise
             return False
         return True
@@ -184,10 +186,15 @@ class AnalysisQuery(Test):
         """Query all files once, or do this client's part of it."""
         begun, before = time.perf_counter(), self._engine.usage
         try:
-            events = Part(self, op, self._set, self._missing).run() if self.together else self._whole(op)
+            events = self._part(op) if self.together else self._whole(op)
         finally:
             self._tell(self._engine.usage - before, time.perf_counter() - begun)
         self.report("events", events)
+
+    def _part(self, op: Op) -> int:
+        from pileup.builtin.analysis.together import Part  # noqa: PLC0415  as in `setup`
+
+        return Part(self, op, self._set, self._missing).run()
 
     def _whole(self, op: Op) -> int:
         found, begin = self.no_histograms(), time.perf_counter()
@@ -219,7 +226,7 @@ class AnalysisQuery(Test):
     def _query(self, op: Op, file: DataFile, found: Histograms) -> int:
         with ExitStack() as stack:
             reader = self.open_file(op, file, stack)
-            packets = self._engine.packets(file, self.events or file.events) if self._columns else ()
+            packets = self._engine.packets(file, self.events or file.events)
             return sum(self.read_packet(op, reader, file, packet, found) for packet in packets)
 
     def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Reader:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from socket import gethostname
 from typing import Protocol
 
 from pileup.builtin.analysis.carried import packed
@@ -45,14 +45,9 @@ class Reads(Protocol):
         """Return the histograms of no events."""
 
 
-def node_here() -> str:
-    """Return the name of this host, as descriptions of data sets have it."""
-    return socket.gethostname()
-
-
 def enter(test: Reads) -> DataSet:
     """Return the data set as the coordinator knows it, without its truth. Raises Failed: other versions here."""
-    answer = test.ask({"do": "enter", "versions": versions(), "node": node_here()})
+    answer = test.ask({"do": "enter", "versions": versions(), "node": gethostname()})
     if problem := answer.get("failed"):
         raise Failed(*problem)
     return DataSet.model_validate(answer["set"])
@@ -66,7 +61,7 @@ def missing_of(files: DataSet, client: int, clients: int, check: Callable[[DataF
     """
     missing = [number for number, file in enumerate(files.files) if not check(file, False)]
     for number, file in enumerate(files.files):
-        own = file.place == node_here() if missing else number % clients == client
+        own = file.place == gethostname() if missing else number % clients == client
         if own and number not in missing:
             check(file, True)
     return missing
@@ -87,7 +82,7 @@ class Part:
         """Read packets until the query is over; return how many events were read. Raises Failed: it went wrong."""
         told: Plain = {
             "do": "join",
-            "node": node_here(),
+            "node": gethostname(),
             "place": self._test.context.place,
             "missing": self._missing,
         }
