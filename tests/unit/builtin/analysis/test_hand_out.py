@@ -170,7 +170,7 @@ def test_files_that_one_node_alone_can_read_go_to_its_workers():
 def test_a_wrong_result_fails_at_all_clients():
     done = Cluster(["a", "a"], ["a"])
     done.judge = lambda found: ("the histogram 'px' has 3 in bin 4", "2", "")
-    done.machine._wanted = Task(data_set(["a"]), [EDGES], "", done.judge)
+    done.machine._task = Task(data_set(["a"]), [EDGES], "", done.judge)
     done.run()
     assert done.told == {client: [["the histogram 'px' has 3 in bin 4", "2", ""]] for client in range(2)}
 
