@@ -4,7 +4,7 @@
     python benchmarks/reading.py [--pairs 20] [--keep]
 
 Both sides read the same file with uproot, cluster by cluster, and fill the same histograms, with the same allocator
-settings; the file is in the page cache. Told besides: MB per CPU second, and bytes of the record per operation.
+settings; the file is in the page cache. Reported besides: MB per CPU second, and bytes of the record per operation.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def loop(what: str, folder: Path) -> None:
 
 
 def through_pileup(what: str, folder: Path) -> tuple[list[float], dict[str, float]]:
-    """Run a suite; return s of each iteration but the first, and what it told besides."""
+    """Run a suite; return s of each iteration but the first, and what it reported besides."""
     events, cluster = SIZES[what]
     options = QUERY if what == "query" else {"events": events, "cluster": cluster}
     suite = folder / f"{what}.yaml"
@@ -196,7 +196,7 @@ def prepare(folder: Path) -> None:
 
 
 def pairs(what: str, folder: Path, number: int) -> dict[str, Any]:
-    """Return the ratio of medians of interleaved pairs, and what the last run told."""
+    """Return the ratio of medians of interleaved pairs, and what the last run reported."""
     ours, theirs, told = [], [], {}
     for each in range(number):
         sides = ("ours", "theirs") if each % 2 else ("theirs", "ours")

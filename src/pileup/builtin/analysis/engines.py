@@ -23,7 +23,7 @@ Histograms = dict[str, "Hist[Any]"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What reading has used. Sizes in bytes, times in s; None: the engine does not tell."""
+    """What reading has used. Sizes in bytes, times in s; None: the engine does not report it."""
 
     asked: int | None = 0
     """Of what the query needed, as it is stored (compressed)."""

@@ -22,7 +22,7 @@ NO_TOKEN = TokenSource(None, None)
 
 
 class FsspecOptions(TypedDict, total=False):
-    """What aiohttp is told with each request."""
+    """What aiohttp is given with each request."""
 
     headers: dict[str, str]
     ssl: object
