@@ -12,6 +12,7 @@ def test_the_defaults_are_those_of_the_server() -> None:
     assert StorageSettings().to_native() == {
         "host": "127.0.0.1",
         "port": 0,
+        "backlog": 4096,
         "threads": 16,
         "queue": 1000,
         "service": {"fixed": 0},
@@ -24,6 +25,7 @@ def test_the_defaults_are_those_of_the_server() -> None:
         "token": None,
         "keys": None,
         "audience": None,
+        "pool": None,
     }
 
 

@@ -53,8 +53,8 @@ fn steps_inside_an_iteration_are_operations_with_a_parent() {
     press.native(PosixFactory::new(&root).unwrap(), program(&[write, read])).unwrap();
     let frames = finish(&press);
     assert_eq!((count(&frames, Outcome::Passed, true), count(&frames, Outcome::Passed, false)), (1, 8));
-    let iteration = frames.iter().flat_map(|frame| &frame.rows).find(|row| row.iteration).unwrap();
-    assert_eq!(iteration.bytes, 800_000);
+    let iterations = frames.iter().flat_map(|frame| &frame.rows).filter(|row| row.iteration);
+    assert_eq!(iterations.map(|row| row.bytes).sum::<u64>(), 800_000, "a slow iteration is in two frames");
     std::fs::write(bench.folder.join("data/f02"), "something else").unwrap();
     let press = bench.press("{}");
     press.native(PosixFactory::new(&root).unwrap(), program(&[read])).unwrap();
