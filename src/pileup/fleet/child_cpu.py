@@ -26,7 +26,7 @@ def poll(process: subprocess.Popen[bytes]) -> int | None:
     """Do what `poll` of a process does; what it used counts no more among children. Only this may wait for it."""
     global _foreign  # noqa: PLW0603  the kernel's account is one for the process, too
     with _lock:
-        if process.returncode is None:
+        if process.returncode is None and not _runs(process.pid):  # that needs no file, of which there may be none left
             spent = _spent(process.pid)
             if process.poll() is not None:
                 _foreign += spent
@@ -72,7 +72,7 @@ def _runs(pid: int) -> bool:
 
 def _spent(pid: int) -> int:
     """Return the CPU time of a process and its reaped children, ns; known until the process itself is reaped."""
-    with suppress(psutil.Error):
+    with suppress(psutil.Error, OSError):
         times = psutil.Process(pid).cpu_times()
         return round((times.user + times.system + times.children_user + times.children_system) * 1e9)
     return 0
