@@ -33,8 +33,7 @@ demo: build  ## run the first suite against practice storage and the local disk
 	@$(BIN)/pileup run examples/first-run.yaml
 
 check:  ## the loop of a developer: linters, types, layers, unit and property tests
-	@$(MAKE) --no-print-directory -j2 lint-rust rust-test lint-python
-	@$(MAKE) --no-print-directory unit-test
+	@$(MAKE) --no-print-directory -j3 lint-rust rust-test lint-python unit-test
 
 test: prepared fast-test  ## what a newcomer types: all of check, and the tests with real servers but the longest
 
