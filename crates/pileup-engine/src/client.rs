@@ -5,6 +5,7 @@
 //! with the same client, which repairs its own connection at the next `act`. `Checked` enforces the order.
 
 use std::future::Future;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use pileup_pacer::clock;
@@ -27,8 +28,14 @@ pub enum Kind {
 }
 
 /// Why an operation did not pass. Equal causes have equal messages (no ids, ports or addresses), since messages are grouped by text.
+///
+/// It is one word, so that the results of operations that pass, which go through many futures, are one too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct Failure(Box<Reason>);
+
+/// What a failure says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
     /// The class.
     pub kind: Kind,
     /// The message for people, at most 500 characters.
@@ -39,6 +46,14 @@ pub struct Failure {
     pub cause: Cause,
 }
 
+impl Deref for Failure {
+    type Target = Reason;
+
+    fn deref(&self) -> &Reason {
+        &self.0
+    }
+}
+
 impl Failure {
     /// A failure of this class.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
@@ -47,7 +62,7 @@ impl Failure {
             let cut = (0..=500).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
             message.truncate(cut);
         }
-        Self { kind, message, unreachable: false, cause: Cause::None }
+        Self(Box::new(Reason { kind, message, unreachable: false, cause: Cause::None }))
     }
 
     /// The system did the wrong thing.
@@ -57,16 +72,24 @@ impl Failure {
 
     /// No connection could be made, for a reason at the other end or on the way.
     pub fn unreachable(message: impl Into<String>) -> Self {
-        Self { unreachable: true, ..Self::failed(message) }
+        let mut failure = Self::failed(message);
+        failure.0.unreachable = true;
+        failure
+    }
+
+    /// What it says, to be taken apart.
+    #[must_use]
+    pub fn into_reason(self) -> Reason {
+        *self.0
     }
 
     /// The same, with the number of a system error: some mean that the machine of pileup has run out of something.
     #[must_use]
     pub fn of_system(mut self, number: Option<i32>) -> Self {
-        self.cause = match number {
+        self.0.cause = match number {
             Some(libc::EMFILE | libc::ENFILE) => Cause::OpenFiles,
             Some(libc::EADDRNOTAVAIL) => Cause::LocalPorts,
-            _ => self.cause,
+            _ => self.0.cause,
         };
         self
     }
@@ -75,7 +98,7 @@ impl Failure {
     #[must_use]
     pub fn of_bearer(mut self, over: bool) -> Self {
         if over && self.kind == Kind::Refused {
-            self.cause = Cause::TokenExpired;
+            self.0.cause = Cause::TokenExpired;
         }
         self
     }
@@ -133,6 +156,16 @@ impl<'a> Call<'a> {
         self.content.filter(|_| self.step.verify)
     }
 
+    /// The name of the object on the second target of the step; empty without one.
+    #[must_use]
+    pub fn there(&self) -> String {
+        let mut name = String::new();
+        if let Some(to) = &self.step.destination {
+            to.keys.write_name(self.number, &mut name);
+        }
+        name
+    }
+
     /// The new name of a rename.
     #[must_use]
     pub fn renamed(&self) -> String {
@@ -177,6 +210,22 @@ pub struct OwnWait {
     pub ended: i64,
 }
 
+/// Most parts of one operation that are recorded; later ones are not.
+const PARTS: usize = 4096;
+
+/// A part of an operation that is a row of its own: what a server says that it has moved meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Name of its operation.
+    pub what: &'static str,
+    /// Begin, ns since the epoch.
+    pub begun: i64,
+    /// End, ns since the epoch.
+    pub ended: i64,
+    /// Bytes moved in it.
+    pub bytes: u64,
+}
+
 /// An answer whose head has come, and not all of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incomplete {
@@ -207,6 +256,8 @@ pub struct Act {
     pub holds: Option<i64>,
     /// Times in which the client held back data that it could send: each becomes a separate operation.
     pub own_waits: Vec<OwnWait>,
+    /// Parts of the operation: each becomes a separate operation beside it.
+    pub parts: Vec<Part>,
     /// How much of the current answer has come; none: no head of an answer has come.
     pub incomplete: Option<Incomplete>,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
@@ -224,6 +275,11 @@ pub fn no_sum() -> Failure {
 }
 
 impl Act {
+    /// Begin another operation: only who learns of bytes stays.
+    pub(crate) fn renew(&mut self) {
+        *self = Self { progress: self.progress.take(), ..Self::default() };
+    }
+
     /// Records something that took no time, as an operation of this name and of no length.
     pub fn noted(&mut self, what: &'static str) {
         let time = clock::now();
@@ -243,6 +299,13 @@ impl Act {
         self.bytes = total;
         if let Some(progress) = &self.progress {
             progress.note_at(total, at);
+        }
+    }
+
+    /// Records a part of the operation that ends now.
+    pub fn part(&mut self, what: &'static str, begun: i64, bytes: u64) {
+        if self.parts.len() < PARTS {
+            self.parts.push(Part { what, begun, ended: clock::now(), bytes });
         }
     }
 

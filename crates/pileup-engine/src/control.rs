@@ -61,6 +61,10 @@ pub trait Control: Send {
     fn rename(&mut self, key: &str, to: &str) -> Result<(), Problem>;
     /// Send a query of this protocol, by its number.
     fn query(&mut self, code: u16, argument: &str) -> Result<Vec<u8>, Problem>;
+    /// Have files brought from tape, or dropped, with the options of this protocol: one name in each line, as the server has them.
+    fn prepare(&mut self, _options: u8, _more: u16, _lines: &str) -> Result<Vec<u8>, Problem> {
+        Err(Failure::failed("this protocol has no requests for files on tape").into())
+    }
     /// The checksum that the server has of a file: its kind and its digits.
     fn checksum(&mut self, key: &str) -> Result<(String, String), Problem>;
     /// End the session; the next call begins a new one.

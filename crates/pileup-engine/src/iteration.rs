@@ -1,5 +1,6 @@
 //! One iteration of a program: its steps with their objects, each timed and recorded.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +56,8 @@ impl Prepared {
 pub struct Hand {
     name: Name,
     progress: Arc<Progress>,
+    /// What it records of the operation under way.
+    act: Act,
     deadline: Deadline,
 }
 
@@ -62,7 +65,8 @@ impl Hand {
     /// Of a client that has done nothing yet; `progress` is what it notes its bytes in.
     #[must_use]
     pub fn new(progress: Arc<Progress>) -> Self {
-        Self { name: Name::default(), progress, deadline: Deadline::default() }
+        let act = Act { progress: Some(Arc::clone(&progress)), ..Act::default() };
+        Self { name: Name::default(), progress, act, deadline: Deadline::default() }
     }
 }
 
@@ -103,7 +107,6 @@ pub struct Iteration<'a> {
     shard: &'a Arc<Shard>,
     prepared: &'a Prepared,
     start: Start,
-    act: Act,
     open: Option<Open>,
     bytes: u64,
     calls: u32,
@@ -116,8 +119,8 @@ pub struct Iteration<'a> {
 impl<'a> Iteration<'a> {
     /// Of a start that its client has in hand.
     pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, hand: &'a mut Hand) -> Self {
-        let act = Act { progress: Some(Arc::clone(&hand.progress)), ..Act::default() };
-        Self { shard, prepared, start, act, open: None, bytes: 0, calls: 0, repeats: 0, hand, sum: None }
+        hand.act.renew();
+        Self { shard, prepared, start, open: None, bytes: 0, calls: 0, repeats: 0, hand, sum: None }
     }
 
     /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation ends at its timeout: it is ambiguous if a
@@ -153,23 +156,23 @@ impl<'a> Iteration<'a> {
         let call = Call { sums, sum, ..Call::new(id, step, number, self.hand.name.text.as_str()) };
         let done = if cut {
             let until = begun.saturating_add_unsigned(self.prepared.timeout);
-            self.hand.deadline.within(until, client.act(&call, &mut self.act)).await
+            self.hand.deadline.within(until, pin!(client.act(&call, &mut self.hand.act))).await
         } else {
-            Some(client.act(&call, &mut self.act).await)
+            Some(client.act(&call, &mut self.hand.act).await)
         };
         let ended = clock::now();
         let result = match done {
             None => Err(self.no_answer()),
-            Some(result) if cut => noted_within(&mut self.act, begun, ended, result),
+            Some(result) if cut => noted_within(&mut self.hand.act, begun, ended, result),
             Some(result) => {
-                noted_within(&mut self.act, begun, ended, result).and_then(|()| self.in_time(ended - begun))
+                noted_within(&mut self.hand.act, begun, ended, result).and_then(|()| self.in_time(ended - begun))
             }
         };
         if let Some(open) = &mut self.open {
             open.ended = ended;
         }
         if sums {
-            self.sum = self.act.sum.map(|sum| (number, sum));
+            self.sum = self.hand.act.sum.map(|sum| (number, sum));
         }
         self.end(result)
     }
@@ -181,25 +184,28 @@ impl<'a> Iteration<'a> {
     }
 
     /// Begin an operation; returns its id, and when that was.
+    #[inline]
     fn begin(&mut self, name: u32) -> (u64, i64) {
         let single = self.prepared.single;
         let id = if single { self.start.id } else { self.shard.next_id() };
         let begun = if single { self.start.start } else { clock::now() };
         self.hand.progress.begin(name);
         if self.open.is_some() {
-            self.act = Act { progress: self.act.progress.take(), ..Act::default() };
+            self.hand.act.renew();
         }
         self.open = Some(Open { id, name, begun, ended: 0 });
         (id, begun)
     }
 
     /// Record the operation under way; an error says that the iteration ends with it, without a failure when it was given up.
+    #[inline]
     fn end(&mut self, result: Result<(), Failure>) -> Result<(), Option<Failure>> {
-        self.bytes += self.act.bytes;
-        self.calls = self.calls.saturating_add(self.act.calls);
-        self.repeats = self.repeats.saturating_add(self.act.repeats);
+        self.bytes += self.hand.act.bytes;
+        self.calls = self.calls.saturating_add(self.hand.act.calls);
+        self.repeats = self.repeats.saturating_add(self.hand.act.repeats);
         let own = self.record_own_waits();
-        if let Some(open) = self.open.as_mut().filter(|_| self.act.not_stated) {
+        self.record_parts();
+        if let Some(open) = self.open.as_mut().filter(|_| self.hand.act.not_stated) {
             open.name = self.shard.recorder().name(NOT_STATED); // so that the others are those that were verified
         }
         let own = if result.is_ok() { own } else { 0 };
@@ -216,18 +222,18 @@ impl<'a> Iteration<'a> {
                 id: open.id,
                 intended: open.begun,
                 start: open.begun + own,
-                first_byte: self.act.first_byte,
+                first_byte: self.hand.act.first_byte,
                 end: open.ended,
-                bytes: self.act.bytes,
+                bytes: self.hand.act.bytes,
                 key: self.hand.name.number,
                 error,
                 operation: open.name,
-                calls: self.act.calls,
+                calls: self.hand.act.calls,
                 outcome,
                 cause,
                 ..Row::default()
             };
-            if !self.shard.operation_with(&self.start, row, self.act.repeats) {
+            if !self.shard.operation_with(&self.start, row, self.hand.act.repeats) {
                 return Err(None); // given up meanwhile: nothing more may be done to the target
             }
         }
@@ -237,11 +243,11 @@ impl<'a> Iteration<'a> {
     /// Record the times in which this operation was held back here, as separate operations; return their total, ns.
     /// A passed operation begins that much later: its service time is that of the system, its response time includes the wait.
     fn record_own_waits(&mut self) -> i64 {
-        if self.act.own_waits.is_empty() {
+        if self.hand.act.own_waits.is_empty() {
             return 0;
         }
         let mut all = 0;
-        for wait in std::mem::take(&mut self.act.own_waits) {
+        for wait in std::mem::take(&mut self.hand.act.own_waits) {
             let operation = self.shard.recorder().name(wait.what);
             let (intended, start, end) = (wait.begun, wait.begun, wait.ended);
             self.shard.own_wait(&self.start, Row { intended, start, end, operation, ..Row::default() });
@@ -250,35 +256,50 @@ impl<'a> Iteration<'a> {
         all
     }
 
+    /// Record the parts of this operation as operations beside it.
+    fn record_parts(&mut self) {
+        if self.hand.act.parts.is_empty() {
+            return;
+        }
+        for part in std::mem::take(&mut self.hand.act.parts) {
+            let operation = self.shard.recorder().name(part.what);
+            let (intended, start, end, key) = (part.begun, part.begun, part.ended, self.hand.name.number);
+            self.shard
+                .part(&self.start, Row { intended, start, end, operation, key, bytes: part.bytes, ..Row::default() });
+        }
+    }
+
+    #[inline]
     fn finish(&mut self, failure: Option<Failure>) {
         let single = self.open.as_ref().filter(|_| self.prepared.single);
         let end = single.map_or_else(clock::now, |open| open.ended);
         let mut ended = Ended { end, bytes: self.bytes, calls: self.calls, repeats: self.repeats, ..Ended::default() };
-        if let Some(failure) = failure {
-            ended.outcome = outcome(failure.kind);
-            ended.unreachable = failure.unreachable;
-            ended.cause = failure.cause;
-            ended.error = failure.message;
+        if let Some(reason) = failure.map(Failure::into_reason) {
+            ended.outcome = outcome(reason.kind);
+            ended.unreachable = reason.unreachable;
+            ended.cause = reason.cause;
+            ended.error = reason.message;
         }
         if let Some(open) = single {
-            (ended.operation, ended.key, ended.first_byte) = (open.name, self.hand.name.number, self.act.first_byte);
+            (ended.operation, ended.key, ended.first_byte) =
+                (open.name, self.hand.name.number, self.hand.act.first_byte);
         }
         self.shard.finish(&self.start, &ended);
     }
 
     fn no_answer(&mut self) -> Failure {
         let limit = words(self.prepared.timeout);
-        if self.act.waits {
+        if self.hand.act.waits {
             return Failure::refused(format!("the server asks to wait, longer than the timeout of {limit} allows"));
         }
-        if let Some(begun) = self.act.holds.take() {
-            self.act.own_waits.push(OwnWait { what: EXPECT_WAIT, begun, ended: clock::now() });
+        if let Some(begun) = self.hand.act.holds.take() {
+            self.hand.act.own_waits.push(OwnWait { what: EXPECT_WAIT, begun, ended: clock::now() });
             return Failure::ambiguous(format!("the body was held back for {limit}: no word on Expect came"));
         }
-        if let Some(incomplete) = self.act.incomplete {
+        if let Some(incomplete) = self.hand.act.incomplete {
             return Failure::new(incomplete.kind, cut_short(&limit, incomplete));
         }
-        if self.act.sent {
+        if self.hand.act.sent {
             Failure::ambiguous(format!("no answer within {limit}"))
         } else {
             Failure::failed(format!("could not be sent within {limit}"))

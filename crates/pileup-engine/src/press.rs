@@ -13,10 +13,11 @@ pub use crate::turnstile::Next;
 
 use crate::early::early_clients;
 use crate::ending::Ending;
+use crate::progress::phase_of;
 use crate::puller::{DEFAULT_CLIENTS, Streak};
 use crate::refusal::PressError;
 use crate::room::Room;
-use crate::shard::{Shard, phase_of};
+use crate::shard::Shard;
 use crate::turnstile::Turnstile;
 
 /// How often native workers that go on are looked after.

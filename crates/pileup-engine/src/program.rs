@@ -227,7 +227,7 @@ pub struct Step {
     /// Of a write or a rename: whether nothing may be there under the name yet; else what is there is replaced.
     #[serde(default)]
     pub new: bool,
-    /// Of a verb with a second target: which one, and under which name there.
+    /// Of a verb with a second target: which one, and under which name there. Of a checksum: the object there is asked about.
     #[serde(default)]
     pub destination: Option<Destination>,
 }
@@ -240,6 +240,12 @@ pub struct Destination {
     pub target: String,
     /// Names there: object `n` of the step's keys goes to number `n` of these.
     pub keys: Keys,
+    /// Whether the second target fetches the object; else the step's own target sends it.
+    #[serde(default)]
+    pub pull: bool,
+    /// Streams that the object goes over; none: as many as the servers like.
+    #[serde(default)]
+    pub streams: Option<u32>,
 }
 
 impl Step {
@@ -359,7 +365,10 @@ impl Program {
         if let Some(step) = self.steps.iter().find(never) {
             return Err(ProgramError::Step { operation: step.operation.clone(), times: step.repeat });
         }
-        let astray = |step: &&Step| (step.verb.traits().names == Names::Elsewhere) != step.destination.is_some();
+        let astray = |step: &&Step| match step.verb {
+            Verb::Checksum => false,
+            verb => (verb.traits().names == Names::Elsewhere) != step.destination.is_some(),
+        };
         if let Some(step) = self.steps.iter().find(astray) {
             return Err(ProgramError::Destination { operation: step.operation.clone(), verb: step.verb });
         }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use pileup_pacer::clock;
+use pileup_record::Phase;
+use pileup_schedule::{Load, Stage};
 
 /// Parts of a load's life that are measured: (begin, end) in ns since the epoch.
 pub type Spans = Arc<[(i64, i64)]>;
@@ -12,6 +14,17 @@ pub type Spans = Arc<[(i64, i64)]>;
 #[must_use]
 pub fn within(spans: &[(i64, i64)], moment: i64) -> bool {
     spans.iter().any(|(begin, end)| (*begin..*end).contains(&moment))
+}
+
+/// The phase of what begins at this part of a load's life.
+pub fn phase_of(load: &Load, stage: Stage) -> Phase {
+    match stage {
+        Stage::Measure if load.trial => Phase::WarmUp,
+        Stage::Ramp => Phase::Ramp,
+        Stage::WarmUp if load.trial => Phase::Ramp,
+        Stage::WarmUp => Phase::WarmUp,
+        Stage::Measure => Phase::Measure,
+    }
 }
 
 /// What the operation under way of one client has moved. Its client writes, frames read.

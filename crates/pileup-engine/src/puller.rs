@@ -96,7 +96,11 @@ impl Streak {
 /// The state of one shard of a load.
 pub struct Puller {
     load: Load,
+    /// Whether iterations are due when their client is there.
+    untimed: bool,
     start: i64,
+    /// When nothing more begins, ns since the epoch; none: no time ends it.
+    end: Option<i64>,
     shape: Shape,
     existing: u32,
     under_way: u32,
@@ -136,6 +140,8 @@ impl Puller {
             }
         };
         Self {
+            untimed: load.untimed(),
+            end: load.end().map(|end| start.saturating_add_unsigned(end)),
             load,
             start,
             shape,
@@ -158,6 +164,7 @@ impl Puller {
     }
 
     /// What is to be done at this time.
+    #[inline]
     pub fn next(&mut self, now: i64) -> Step {
         if self.stopped.is_some() {
             return Step::Done;
@@ -212,6 +219,7 @@ impl Puller {
         true
     }
 
+    #[inline]
     fn next_closed(&mut self, now: i64) -> Step {
         let end = self.end();
         self.park(now);
@@ -240,7 +248,7 @@ impl Puller {
         };
         let number = *next;
         *next += self.load.shards;
-        let intended = if self.load.untimed() { now } else { intended };
+        let intended = if self.untimed { now } else { intended };
         let stage = self.load.stage(u64::try_from(intended - self.start).unwrap_or(0));
         self.begin(Begin { client, number, intended, stage, new })
     }
@@ -328,6 +336,7 @@ impl Puller {
 
     /// The same for a client that begins nothing for so long, ns: what is due meanwhile goes to others, or waits. Whether it pauses for that
     /// reason, and not for a think time that is longer.
+    #[inline]
     pub fn finished_and_pauses(&mut self, client: u32, now: i64, passed: bool, least: u64) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
         let failed_in_a_row = self.streak.after(passed);
@@ -407,7 +416,7 @@ impl Puller {
     /// When nothing more begins, if the load has a time.
     #[must_use]
     pub fn end(&self) -> Option<i64> {
-        self.load.end().map(|end| self.start.saturating_add_unsigned(end))
+        self.end
     }
 
     /// When it is measured, ns since the epoch: as planned, up to an early stop; the end is 0 where the last end of an iteration is it.

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
 use pileup_record::{Beside, Cause, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
-use pileup_schedule::{Load, Stage};
+use pileup_schedule::Load;
 
 use crate::client::RECONNECT_PAUSE;
 use crate::ending::Ending;
-use crate::progress::{Come, Progress, Spans, within};
+use crate::progress::{Come, Progress, Spans, phase_of, within};
 use crate::puller::{Begin, Puller, Step, Streak};
 use crate::reconnect::Reconnect;
 
@@ -92,17 +92,6 @@ pub struct State {
     /// What the last frame reported.
     told_started: u64,
     told_missed: u64,
-}
-
-/// The phase of what begins at this part of a load's life.
-pub fn phase_of(load: &Load, stage: Stage) -> Phase {
-    match stage {
-        Stage::Measure if load.trial => Phase::WarmUp,
-        Stage::Ramp => Phase::Ramp,
-        Stage::WarmUp if load.trial => Phase::Ramp,
-        Stage::WarmUp => Phase::WarmUp,
-        Stage::Measure => Phase::Measure,
-    }
 }
 
 /// One shard of a load.
@@ -256,7 +245,8 @@ impl Shard {
                 Step::Start(begin) => {
                     let start = self.begin(&mut state, &begin, now);
                     if start.client == asks {
-                        return Ok(self.in_hand(&mut state, start, now));
+                        self.note_lateness(&mut state, &start);
+                        return Ok(start);
                     }
                     give(start);
                     now = clock::now(); // serving the others took its time
@@ -268,6 +258,7 @@ impl Shard {
         }
     }
 
+    #[inline]
     fn begin(&self, state: &mut State, begin: &Begin, now: i64) -> Start {
         let start = Start {
             id: state.local.next_id(),
@@ -299,6 +290,7 @@ impl Shard {
     }
 
     /// Part of the load's life at a moment: what ends after the time of the load ends in its cool-down.
+    #[inline]
     fn phase_at(&self, moment: i64) -> Phase {
         if let Some(phase) = self.phase {
             return phase;
@@ -319,15 +311,19 @@ impl Shard {
     }
 
     /// Count bytes that have come, of an operation and of its iteration; `now` says when those did that came outside of measured time.
+    #[inline]
     fn count(&self, state: &mut State, place: usize, operation: u32, come: Come, now: i64) {
         if come == Come::default() {
             return;
         }
-        let beside = match self.phase_at(now) {
-            phase if self.phase.is_none() && phase == self.measured_phase() => Phase::Ramp,
-            phase => phase,
-        };
         let measured = self.phase.unwrap_or_else(|| self.measured_phase());
+        let beside = match come.beside {
+            0 => measured, // nothing to look up a phase for
+            _ => match self.phase_at(now) {
+                phase if self.phase.is_none() && phase == self.measured_phase() => Phase::Ramp,
+                phase => phase,
+            },
+        };
         let single = self.single.load(Ordering::Relaxed) != 0;
         for (phase, bytes) in [(measured, come.measured), (beside, come.beside)] {
             if single {
@@ -340,18 +336,23 @@ impl Shard {
         *count_of(state, place) += come.measured + come.beside;
     }
 
-    /// Count what an operation that has ended has noted of what it moved; returns the rest of its bytes, which came at its end.
-    fn count_noted(&self, state: &mut State, place: usize, operation: u32, bytes: u64, end: i64) -> u64 {
-        let Some(Some(progress)) = state.progress.get(place) else { return bytes };
-        let (come, noted) = (progress.take(), progress.noted());
-        self.count(state, place, operation, come, end);
-        bytes.saturating_sub(noted)
+    /// Count what an operation that has ended in a phase has noted of what it moved; returns those of its bytes that are to be counted in that
+    /// phase: what came at its end, and what it has noted since the last frame, where that is of the same phase.
+    fn count_noted(&self, state: &mut State, place: usize, row: &Row, ended: Phase) -> u64 {
+        let Some(Some(progress)) = state.progress.get(place) else { return row.bytes };
+        let (mut come, noted) = (progress.take(), progress.noted());
+        let mut rest = row.bytes.saturating_sub(noted);
+        if ended == self.phase.unwrap_or(self.measured_phase()) {
+            rest += std::mem::take(&mut come.measured);
+        }
+        self.count(state, place, row.operation, come, row.end);
+        rest
     }
 
-    fn beside(&self, row: &Row, repeated: u32, moved: u64) -> Beside {
+    fn beside(&self, row: &Row, ended: Phase, repeated: u32, moved: u64) -> Beside {
         let took = row.end.saturating_sub(row.start);
         let timed_out = row.outcome != Outcome::Passed && took >= i64::try_from(self.load.timeout).unwrap_or(i64::MAX);
-        Beside { ended: self.phase_at(row.end), timed_out, repeated, moved }
+        Beside { ended, timed_out, repeated, moved }
     }
 
     /// The client has its start in hand: it begins now. What passed since it was given out (waking a thread, opening a connection) is
@@ -365,10 +366,7 @@ impl Shard {
     fn in_hand(&self, state: &mut State, start: Start, now: i64) -> Start {
         let intended = if self.untimed { now } else { start.intended };
         let start = Start { start: now, intended, ..start };
-        let measured = if self.load.trial { Phase::WarmUp } else { Phase::Measure };
-        if start.phase == measured {
-            state.late.record(start.start - start.intended, 1);
-        }
+        self.note_lateness(state, &start);
         let place = self.place_of(start.client);
         if let Some(known) =
             state.under_way.get_mut(place).and_then(Option::as_mut).filter(|known| known.id == start.id)
@@ -378,11 +376,18 @@ impl Shard {
         start
     }
 
+    fn note_lateness(&self, state: &mut State, start: &Start) {
+        if start.phase == self.measured_phase() {
+            state.late.record(start.start - start.intended, 1);
+        }
+    }
+
     fn place_of(&self, client: u32) -> usize {
         usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0)
     }
 
     /// Record the end of an iteration; one that has ended already, or was given up, stays as it is.
+    #[inline]
     pub fn finish(&self, start: &Start, ended: &Ended) -> bool {
         let mut state = self.state();
         let place = self.place_of(start.client);
@@ -390,7 +395,7 @@ impl Shard {
             return false;
         }
         state.under_way[place] = None;
-        self.write_end(&mut state, start, ended);
+        self.write_end(&mut state, start, place, ended);
         let pause = state.reconnect.after(start.client, place, ended.unreachable);
         let passed = ended.outcome == Outcome::Passed;
         if state.puller.finished_and_pauses(start.client, ended.end, passed, pause) && pause > 0 {
@@ -408,11 +413,16 @@ impl Shard {
         self.write_beside(&mut self.state(), start, row);
     }
 
+    /// Record a part of an operation: an operation without calls.
+    pub fn part(&self, start: &Start, row: Row) {
+        self.write_beside(&mut self.state(), start, row);
+    }
+
     fn write_beside(&self, state: &mut State, start: &Start, row: Row) {
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id: state.local.next_id(), parent: start.id, case, client, target, place, phase, ..row };
-        state.tally.add_with(&row, &self.beside(&row, 0, 0));
+        state.tally.add_with(&row, &self.beside(&row, self.phase_at(row.end), 0, row.bytes));
         state.local.push(row);
     }
 
@@ -421,7 +431,8 @@ impl Shard {
         self.state().reconnect.set(most);
     }
 
-    fn write_end(&self, state: &mut State, start: &Start, ended: &Ended) {
+    #[inline]
+    fn write_end(&self, state: &mut State, start: &Start, place: usize, ended: &Ended) {
         let row = Row {
             id: start.id,
             intended: start.intended,
@@ -437,14 +448,14 @@ impl Shard {
             cause: ended.cause,
             ..self.blank(start)
         };
-        let place = self.place_of(start.client);
+        let phase = self.phase_at(row.end);
         let rest = if self.single.load(Ordering::Relaxed) == 0 {
             // its operations are counted; what the test says beyond them came at the end
             ended.bytes.saturating_sub(*count_of(state, place))
         } else {
-            self.count_noted(state, place, row.operation, ended.bytes, row.end)
+            self.count_noted(state, place, &row, phase)
         };
-        state.tally.add_with(&row, &self.beside(&row, ended.repeats, rest));
+        state.tally.add_with(&row, &self.beside(&row, phase, ended.repeats, rest));
         state.local.push(row);
     }
 
@@ -464,10 +475,10 @@ impl Shard {
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id, parent: start.id, case, client, target, place, phase, ..row };
-        let place = self.place_of(start.client);
-        let rest = self.count_noted(&mut state, place, row.operation, row.bytes, row.end);
+        let (place, ended) = (self.place_of(start.client), self.phase_at(row.end));
+        let rest = self.count_noted(&mut state, place, &row, ended);
         let inside = self.single.load(Ordering::Relaxed) == 0;
-        let beside = self.beside(&row, repeats, if inside { rest } else { 0 });
+        let beside = self.beside(&row, ended, repeats, if inside { rest } else { 0 });
         let iteration = if inside { state.iteration } else { row.operation };
         state.tally.moved(iteration, true, beside.ended, rest);
         *count_of(&mut state, place) += rest;
@@ -517,7 +528,7 @@ impl Shard {
             let error = "still going at the end".to_owned();
             let operation = self.single.load(Ordering::Relaxed);
             let ended = Ended { end: now, outcome: Outcome::Unfinished, error, operation, ..Ended::default() };
-            self.write_end(&mut state, &start, &ended);
+            self.write_end(&mut state, &start, self.place_of(start.client), &ended);
             state.puller.finished(start.client, now, false);
         }
     }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use pileup_pacer::{Pacer, clock, tighten_timers};
 use pileup_schedule::Load;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Semaphore;
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::checked::Checked;
@@ -83,9 +83,9 @@ fn thread<F: Factory>(
     gate: &Gate,
 ) -> std::io::Result<()> {
     tighten_timers();
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
     let pacing = pacing(&part.pacing).unwrap_or_default();
-    LocalSet::new().block_on(&runtime, async {
+    runtime.block_on(async {
         let pacer = Pacer::new(pacing)?;
         PACER.with(|own| *own.borrow_mut() = Some(pacer.clone()));
         serve(press, part, factory, program, gate, pacer).await;

@@ -1,6 +1,5 @@
 //! An answer: its head, and its body as it comes.
 
-use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use http::header::CONTENT_RANGE;
@@ -8,71 +7,60 @@ use http::{HeaderMap, StatusCode};
 use pileup_engine::client::{Act, Failure};
 use pileup_net::token::is_over;
 
-use crate::connect::Link;
+use crate::connect::{Coming, Link};
 use crate::error;
 use crate::multipart::Span;
-use crate::server::Server;
-use crate::wire::Head;
 
 /// Most that is read of an answer nobody looks at, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
 
-/// A server as one client holds it, with a separate count, so that clients on several cores do not share one.
-pub(crate) type Known = Rc<Arc<Server>>;
-
 /// An answer whose head has come.
 pub struct Answer {
-    pub(crate) server: Known,
     pub(crate) link: Link,
-    head: Head,
-    /// The token that its request has shown.
-    token: Option<Arc<str>>,
-    /// Path that was asked for, where it is another than at first.
-    pub(crate) path: Option<String>,
-    /// Bytes of its body so far.
-    got: u64,
-    /// When its head came, ns since the epoch.
-    came: i64,
 }
 
 /// The headers of answers with none that are looked at.
 static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
 impl Answer {
-    pub(crate) fn new(server: Known, link: Link, head: Head, token: Option<Arc<str>>, came: i64) -> Self {
-        Self { server, link, head, token, path: None, got: 0, came }
+    /// On a connection with its head, which came at that time, ns since the epoch.
+    pub(crate) fn new(mut link: Link, token: Option<Arc<str>>, came: i64) -> Self {
+        let coming = link.coming_mut();
+        (coming.token, coming.path, coming.got, coming.came) = (token, None, 0, came);
+        Self { link }
     }
 
     /// The failure of its status, when that does not pass: of a no to a token (401, 403) with the cause, where that was over.
     #[must_use]
     pub fn failure(&self) -> Failure {
-        let about_token = matches!(self.head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        let over = about_token && self.token.as_deref().is_some_and(is_over);
-        error::status(self.head.status).of_bearer(over)
+        let Coming { head, token, .. } = self.link.coming();
+        let about_token = matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let over = about_token && token.as_deref().is_some_and(is_over);
+        error::status(head.status).of_bearer(over)
     }
 
     /// Its status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.head.status
+        self.link.coming().head.status
     }
 
     /// Size that it states, bytes.
     #[must_use]
     pub fn stated(&self) -> Option<u64> {
-        self.head.stated
+        self.link.coming().head.stated
     }
 
     /// Content-Range, Content-Type, Digest, Location, and what the request keeps beside them.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        self.head.headers.as_deref().unwrap_or_else(|| &NONE)
+        self.link.coming().head.headers.as_deref().unwrap_or_else(|| &NONE)
     }
 
     /// Path that was asked for, where redirects have led to another than at first.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
-        self.path.as_deref()
+        self.link.coming().path.as_deref()
     }
 
     /// Which bytes of the object it says it has.
@@ -82,7 +70,12 @@ impl Answer {
 
     /// When the next piece of its body came, where it came with the head, ns since the epoch; none: it is still to be read.
     pub(crate) fn came(&self) -> Option<i64> {
-        (self.got == 0 && self.link.has_more()).then_some(self.came)
+        (self.link.coming().got == 0 && self.link.has_more()).then_some(self.link.coming().came)
+    }
+
+    /// Whether it has been read to its end, so that there is no further piece, and another request can follow on its connection.
+    pub(crate) fn is_read(&self) -> bool {
+        self.link.is_read()
     }
 
     /// The next piece of its body; none at the end.
@@ -90,15 +83,7 @@ impl Answer {
     /// # Errors
     /// When it ends early, or is not HTTP/1.
     pub async fn piece(&mut self) -> Result<Option<&[u8]>, Failure> {
-        let (got, stated) = (self.got, self.head.stated);
-        match self.link.piece().await {
-            None => Ok(None),
-            Some(Err(broken)) => Err(error::broken_body(&broken, got, stated)),
-            Some(Ok(piece)) => {
-                self.got += piece.len() as u64;
-                Ok(Some(piece))
-            }
-        }
+        self.link.piece().await
     }
 
     /// Read the rest of the body and forget it; false when it is too long for that. `act` counts it.

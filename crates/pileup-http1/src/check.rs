@@ -103,7 +103,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn finish(self) -> Result<Option<Adler32>, Failure> {
+    pub fn finish(&mut self) -> Result<Option<Adler32>, Failure> {
         size(self.got, self.expected)?;
         if let Some(offset) = self.wrong {
             return Err(Failure::failed(format!("wrong content at offset {offset}")));
@@ -117,7 +117,7 @@ impl<'a> Check<'a> {
             Some(text) if memchr::memmem::find(&self.begin, text.as_bytes()).is_none() => {
                 Err(Failure::failed(format!("answer does not contain {text:?}")))
             }
-            _ => Ok(self.sum),
+            _ => Ok(self.sum.take()),
         }
     }
 }

@@ -15,7 +15,7 @@ const HEADERS: usize = 100;
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 
 /// A head as far as it matters.
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Parsed {
     pub(crate) status: u16,
     pub(crate) stated: Option<u64>,
@@ -38,26 +38,28 @@ const REMEMBERED: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Before {
     text: Vec<u8>,
-    head: Option<Parsed>,
+    head: Parsed,
 }
 
 impl Before {
-    /// Read a head as `parse` does.
-    pub(crate) fn parse(
-        &mut self,
-        input: &[u8],
-        keeps: &'static [HeaderName],
-    ) -> Result<Option<(usize, Parsed)>, Broken> {
-        if let Some(head) = self.head.as_ref().filter(|head| input.starts_with(&self.text) && head.keeps == keeps) {
-            return Ok(Some((self.text.len(), head.clone())));
+    /// Read a head as `parse` does: its length and its status; `head` has it all.
+    pub(crate) fn read(&mut self, input: &[u8], keeps: &'static [HeaderName]) -> Result<Option<(usize, u16)>, Broken> {
+        let length = self.text.len();
+        if length > 0 && input.starts_with(&self.text) && self.head.keeps == keeps {
+            return Ok(Some((length, self.head.status)));
         }
-        let found = parse(input, keeps)?;
-        if let Some((length, head)) = found.as_ref().filter(|(length, _)| *length <= REMEMBERED) {
-            self.text.clear();
-            self.text.extend_from_slice(&input[..*length]);
-            self.head = Some(head.clone());
+        let Some((length, head)) = parse(input, keeps)? else { return Ok(None) };
+        self.text.clear();
+        if length <= REMEMBERED {
+            self.text.extend_from_slice(&input[..length]);
         }
-        Ok(found)
+        self.head = head;
+        Ok(Some((length, self.head.status)))
+    }
+
+    /// The head that was read last.
+    pub(crate) fn head(&self) -> &Parsed {
+        &self.head
     }
 }
 
@@ -165,17 +167,16 @@ mod tests {
             [(0, &[][..]), (0, &[]), (1, &[]), (0, &[]), (0, &KEPT[..]), (0, &KEPT), (0, &[]), (1, &KEPT)]
         {
             let text = format!("{}ok", heads[head]);
-            let seen = |found: Result<Option<(usize, Parsed)>, Broken>| {
-                let (length, head) = found.ok().flatten().unwrap();
-                (length, head.status, head.stated, head.keep, head.headers)
-            };
-            assert_eq!(seen(before.parse(text.as_bytes(), keeps)), seen(parse(text.as_bytes(), keeps)));
+            let (length, status) = before.read(text.as_bytes(), keeps).ok().flatten().unwrap();
+            let (whole, head) = parse(text.as_bytes(), keeps).ok().flatten().unwrap();
+            let seen = |head: &Parsed| (head.status, head.stated, head.keep, head.headers.clone());
+            assert_eq!((length, status, seen(before.head())), (whole, head.status, seen(&head)));
             assert!(
-                before.parse(&text.as_bytes()[..30], keeps).is_ok_and(|found| found.is_none()),
+                before.read(&text.as_bytes()[..30], keeps).is_ok_and(|found| found.is_none()),
                 "half a head is none"
             );
         }
-        assert!(before.parse(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", &[]).is_err());
+        assert!(before.read(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", &[]).is_err());
     }
 
     #[test]

@@ -37,6 +37,10 @@ impl Duplex for Memory<'_> {
         Poll::Ready(Ok(one.len() + other.len()))
     }
 
+    fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

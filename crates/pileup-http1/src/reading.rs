@@ -83,7 +83,7 @@ impl Reading {
             StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
             StatusCode::PARTIAL_CONTENT if self.parts.len() > 1 => pieces(answer, &self.parts, call, act).await,
             status if status.is_success() => self.one(answer, call, act).await,
-            _ => receive(answer, Check::answer(call.step), act).await.map(drop),
+            _ => receive(answer, &mut Check::answer(call.step), act).await.map(drop),
         }
     }
 
@@ -101,8 +101,8 @@ impl Reading {
         let whole = part.is_none() && call.step.checksum == Checksum::Adler32;
         let stated = || check::digest(answer.headers()).ok_or_else(no_sum);
         let sum = if whole { Some(stated()?) } else { None };
-        let check = Check::object(call, part, self.sum.take(), sum);
-        self.sum = receive(answer, check, act).await?;
+        let mut check = Check::object(call, part, self.sum.take(), sum);
+        self.sum = receive(answer, &mut check, act).await?;
         Ok(())
     }
 }
@@ -178,7 +178,7 @@ fn wants_nothing(part: Range, call: &Call<'_>) -> bool {
 ///
 /// # Errors
 /// When it ends early, or `check` finds it wrong.
-pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<Option<Adler32>, Failure> {
+pub async fn receive(answer: &mut Answer, check: &mut Check<'_>, act: &mut Act) -> Result<Option<Adler32>, Failure> {
     if let Some(stated) = answer.stated() {
         check::size(stated, check.expected())?;
     }
@@ -193,6 +193,9 @@ pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -
         }
         act.came(check.got() + piece.len() as u64);
         check.take(piece)?;
+        if answer.is_read() {
+            break;
+        }
     }
     check.finish()
 }

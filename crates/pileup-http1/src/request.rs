@@ -1,5 +1,7 @@
 //! Requests: what a protocol above asks for, and their heads as bytes.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use pileup_net::Unusable;
 
@@ -11,7 +13,9 @@ pub struct Request<'a> {
     /// Method.
     pub method: Method,
     /// Path and query at the target, legal in a URL; at most 64 KiB.
-    pub path: String,
+    pub path: Cow<'a, str>,
+    /// Headers for the target itself, and for hosts that may have its credentials: written in this spelling.
+    pub confided: &'a [(String, HeaderValue)],
     /// Headers beside those that every request to its server has; each takes the place of one of the same name.
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// What is sent.
@@ -60,6 +64,8 @@ pub(crate) struct Out<'a> {
     pub(crate) token: Option<&'a str>,
     /// The other headers.
     pub(crate) headers: Headers<'a>,
+    /// Those of `Request.confided`, where this server may see them.
+    pub(crate) confided: &'a [(String, HeaderValue)],
 }
 
 /// Headers besides those that every request has.
@@ -80,6 +86,9 @@ impl Out<'_> {
         match &self.headers {
             Headers::Written(written) => into.extend_from_slice(written),
             Headers::Own(headers) => write_headers(into, headers),
+        }
+        for (name, value) in self.confided {
+            write_header(into, name, value);
         }
         if let Some(token) = self.token {
             into.extend_from_slice(b"Authorization: Bearer ");
@@ -104,15 +113,26 @@ impl Out<'_> {
 /// Names are written as RFC 9110 writes them: to some servers (XRootD 5.5) `content-length` says nothing.
 pub(crate) fn write_headers(into: &mut Vec<u8>, headers: &HeaderMap) {
     for (name, value) in headers {
-        let mut first = true;
-        for byte in name.as_str().bytes() {
-            into.push(if first { byte.to_ascii_uppercase() } else { byte });
-            first = byte == b'-';
-        }
-        into.extend_from_slice(b": ");
-        into.extend_from_slice(value.as_bytes());
-        into.extend_from_slice(b"\r\n");
+        write_header(into, &capital(name), value);
     }
+}
+
+fn write_header(into: &mut Vec<u8>, name: &str, value: &HeaderValue) {
+    into.extend_from_slice(name.as_bytes());
+    into.extend_from_slice(b": ");
+    into.extend_from_slice(value.as_bytes());
+    into.extend_from_slice(b"\r\n");
+}
+
+/// A name as RFC 9110 writes it.
+pub(crate) fn capital(name: &HeaderName) -> String {
+    let mut first = true;
+    let letter = |letter: char| {
+        let written = if first { letter.to_ascii_uppercase() } else { letter };
+        first = letter == '-';
+        written
+    };
+    name.as_str().chars().map(letter).collect()
 }
 
 /// Read a header that a user wrote.
@@ -138,16 +158,16 @@ pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unus
 
 fn write_number(into: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
+    let mut begin = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
         number /= 10;
+        begin -= 1;
         if number == 0 {
             break;
         }
     }
-    into.extend_from_slice(&digits[at..]);
+    into.extend_from_slice(&digits[begin..]);
 }
 
 #[cfg(test)]
@@ -168,7 +188,7 @@ mod tests {
         let mut text = Vec::new();
         let headers = Headers::Written(b"Host: h\r\n");
         let (method, token) = (&Method::PUT, Some("t"));
-        Out { method, path: "/a?b", id: 7, size: Some(3), asks: true, token, headers }.write(&mut text);
+        Out { method, path: "/a?b", id: 7, size: Some(3), asks: true, token, headers, confided: &[] }.write(&mut text);
         assert_eq!(
             String::from_utf8(text).unwrap(),
             "PUT /a?b HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer t\r\nExpect: 100-continue\r\nX-Pileup-Id: 7\r\nContent-Length: 3\r\n\r\n"

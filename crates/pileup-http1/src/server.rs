@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::header::{AUTHORIZATION, CONNECTION, HOST, USER_AGENT};
@@ -15,7 +16,6 @@ use pileup_net::tls::{Files, Trust};
 use pileup_net::token::Token;
 
 use crate::address::Address;
-use crate::connect::Link;
 use crate::settings::Settings;
 use crate::sign::Sign;
 use crate::{auth, error, request};
@@ -26,6 +26,9 @@ const REMEMBERED: usize = 1024;
 /// Protocol, host and port: what makes two servers the same (RFC 6454, 4).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Origin(bool, String, u16);
+
+/// A server as one client holds it, with a separate count, so that clients on several cores do not share one.
+pub(crate) type Known = Rc<Arc<Server>>;
 
 /// A server, and all that every request to it has in common.
 pub(crate) struct Server {
@@ -43,16 +46,18 @@ pub(crate) struct Server {
     token: Option<Arc<Token>>,
     /// What signs requests, if signatures may be sent.
     pub(crate) signer: Option<Arc<dyn Sign>>,
+    /// Whether it may get the credentials.
+    pub(crate) confided: bool,
 }
 
 impl Server {
     /// Connect. Clients with different numbers begin with different addresses of the host and try the others in turn.
-    pub(crate) async fn connect(&self, client: u32) -> Result<Link, Failure> {
+    pub(crate) async fn connect(&self, client: u32) -> Result<Stream, Failure> {
         let tcp = self.host.connect(client).await.map_err(error::no_connection)?;
-        Ok(Link::new(match &self.trust {
-            None => Stream::Plain(tcp),
-            Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(error::no_connection)?,
-        }))
+        match &self.trust {
+            None => Ok(Stream::Plain(tcp)),
+            Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(error::no_connection),
+        }
     }
 
     /// The token for the next request.
@@ -156,6 +161,22 @@ impl Servers {
         Ok(server)
     }
 
+    /// What shows a server who asks, by the names of the headers: those that a user has written, the password, the token.
+    ///
+    /// # Errors
+    /// When the file of the token has changed and holds none.
+    pub(crate) fn credentials(&self) -> Result<Vec<(String, HeaderValue)>, Failure> {
+        let mut found: Vec<_> = self.own.iter().map(|(name, value)| (request::capital(name), value.clone())).collect();
+        if let Some(token) = self.token.as_ref().filter(|_| !self.own.contains_key(AUTHORIZATION)) {
+            let token = token.now().map_err(Failure::failed)?;
+            let value = HeaderValue::from_str(&format!("Bearer {token}"));
+            let mut value = value.map_err(|_| Failure::failed("the token cannot be in a header"))?;
+            value.set_sensitive(true);
+            found.push((request::capital(&AUTHORIZATION), value));
+        }
+        Ok(found)
+    }
+
     fn make(&self, address: &Address) -> Result<Server, Unusable> {
         let confided = self.is_confided(address);
         let mut headers = HeaderMap::new();
@@ -180,6 +201,7 @@ impl Servers {
             trust: if address.tls { Some(self.trust(confided, origin(address) == self.origin)?) } else { None },
             token: self.token.as_ref().filter(|_| confided && !headers.contains_key(AUTHORIZATION)).cloned(),
             signer: self.signer.clone().filter(|_| confided),
+            confided,
             headers,
             written,
         })

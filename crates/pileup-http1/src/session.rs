@@ -10,12 +10,12 @@ use pileup_engine::client::{Act, BESIDE_RELAY, EXPECT_WAIT, Failure, Incomplete,
 use pileup_net::stream::Rest;
 use pileup_pacer::clock::now;
 
-use crate::answer::{Answer, Known};
+use crate::answer::Answer;
 use crate::connect::{Link, NoAnswer};
 use crate::error;
 use crate::redirect::{self, Destination};
 use crate::request::{Follows, Headers, Out, Request};
-use crate::server::Server;
+use crate::server::{Known, Server};
 use crate::sign::Unsigned;
 use crate::site::Site;
 use crate::upload::Notes;
@@ -31,18 +31,23 @@ pub struct Session {
     site: Arc<Site>,
     number: u32,
     home: Known,
-    links: Vec<(Known, Link)>,
+    links: Vec<Link>,
     /// Whether something unexpected has come on an idle connection.
     unasked: bool,
     /// About the body that is being sent.
     sent: Rc<Cell<Notes>>,
 }
 
-/// Where a request is sent.
+/// A request as it is sent to one server.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Sent<'a> {
     server: &'a Known,
     path: &'a str,
+    request: &'a Request<'a>,
+    /// Whether the server is asked before the body is sent.
+    asks: bool,
+    /// What the operation had moved before the request, bytes.
+    before: u64,
 }
 
 impl Session {
@@ -59,23 +64,29 @@ impl Session {
     /// Why there is no connection.
     pub async fn open(&mut self) -> Result<(), Failure> {
         if self.site.keep_alive && self.links.is_empty() {
-            self.links.push((Rc::clone(&self.home), self.home.connect(self.number).await?));
+            let link = self.connected(&self.home).await?;
+            self.links.push(link);
         }
         Ok(())
     }
 
-    /// Make a further connection to the target and end it.
+    /// Make a further connection, and end it.
     ///
     /// # Errors
-    /// Why there is no connection.
-    pub async fn connect(&mut self) -> Result<(), Failure> {
-        self.home.connect(self.number).await?.end().await;
+    /// Why there is none.
+    pub async fn connect(&mut self, act: &mut Act) -> Result<(), Failure> {
+        act.calls = 1;
+        self.connected(&self.home).await?.end().await;
         Ok(())
+    }
+
+    async fn connected(&self, server: &Known) -> Result<Link, Failure> {
+        Ok(Link::new(server, server.connect(self.number).await?))
     }
 
     /// End all connections in order.
     pub async fn close(&mut self) {
-        for (_, link) in self.links.drain(..) {
+        for link in self.links.drain(..) {
             link.end().await;
         }
     }
@@ -103,18 +114,19 @@ impl Session {
         let mut elsewhere: Option<(Known, String)> = None;
         let (mut hops, mut asks, before) = (0, request.asks, act.bytes);
         loop {
-            let place = match &elsewhere {
-                None => Place { server: &home, path: &request.path },
-                Some((server, path)) => Place { server, path },
+            let (server, path) = match &elsewhere {
+                None => (&home, request.path.as_ref()),
+                Some((server, path)) => (server, path.as_str()),
             };
-            let mut answer = self.ask_at(place, request, asks, before, act).await?;
+            let sent = Sent { server, path, request, asks, before };
+            let mut answer = self.send(&sent, act).await?;
             let status = answer.status();
             if status == StatusCode::EXPECTATION_FAILED && asks {
                 asks = false; // RFC 9110, 10.1.1: once more without
                 continue;
             }
-            let Some(next) = self.leads_to(&answer, place, request)? else {
-                answer.path = elsewhere.map(|(_, path)| path);
+            let Some(next) = self.leads_to(&answer, &sent)? else {
+                answer.link.coming_mut().path = elsewhere.map(|(_, path)| path);
                 return Ok(answer);
             };
             self.keep(answer).await?;
@@ -135,21 +147,22 @@ impl Session {
     }
 
     /// Where an answer sends the request; none: nowhere.
-    fn leads_to(
-        &self,
-        answer: &Answer,
-        place: Place<'_>,
-        request: &Request<'_>,
-    ) -> Result<Option<(Known, String)>, Failure> {
-        let status = answer.status();
+    #[inline]
+    fn leads_to(&self, answer: &Answer, sent: &Sent<'_>) -> Result<Option<(Known, String)>, Failure> {
+        let (status, request) = (answer.status(), sent.request);
+        if !status.is_redirection() {
+            return Ok(None);
+        }
         let expected = request.answers.contains(&status.as_u16());
         let followed = self.site.redirects > 0 && redirect::leads_on(status, &request.method) && !expected;
-        let follows = followed && request.follows != Follows::Never;
-        let Some(location) = answer.headers().get(LOCATION).filter(|_| follows) else {
+        if !followed || request.follows == Follows::Never {
+            return Ok(None);
+        }
+        let Some(location) = answer.headers().get(LOCATION) else {
             return Ok(None);
         };
         let location = location.to_str().ok();
-        let to = location.and_then(|text| redirect::destination(text, place.server.is_encrypted(), place.path));
+        let to = location.and_then(|text| redirect::destination(text, sent.server.is_encrypted(), sent.path));
         if request.follows == Follows::Same
             && !self.site.redirect_writes
             && let Some(to) = &to
@@ -163,7 +176,7 @@ impl Session {
         }
         match to {
             None => Err(Failure::failed(format!("HTTP {} to what is not a url of an HTTP server", status.as_u16()))),
-            Some(Destination::Path(path)) => Ok(Some((Rc::clone(place.server), path))),
+            Some(Destination::Path(path)) => Ok(Some((Rc::clone(sent.server), path))),
             Some(Destination::Elsewhere(address, path)) => {
                 Ok(Some((Rc::new(self.site.servers.find(&address).map_err(Failure::failed)?), path)))
             }
@@ -175,82 +188,87 @@ impl Session {
     /// A kept connection may turn out to be dead. What had not left is sent on a new one. What had left is sent again only where the server
     /// has not read it, and where the request is `repeatable`; it is counted as a further call and as a repeat. Where the server may have had
     /// it in its hands it is ambiguous, whatever the method, and so it stays when there is no second connection.
-    async fn ask_at(
-        &mut self,
-        place: Place<'_>,
-        request: &Request<'_>,
-        asks: bool,
-        before: u64,
-        act: &mut Act,
-    ) -> Result<Answer, Failure> {
-        let kept = self.kept(place.server).await;
-        let fresh = kept.is_none();
-        match self.attempt(kept, place, request, asks, before, act).await {
-            Ok(answer) => Ok(answer),
-            Err(NoAnswer::Stale { left: false, .. }) if !fresh => {
-                (act.sent, act.calls) = (false, act.calls - 1);
-                self.attempt(None, place, request, asks, before, act).await.map_err(failure_of)
+    async fn send(&mut self, sent: &Sent<'_>, act: &mut Act) -> Result<Answer, Failure> {
+        let mut kept = self.kept(sent.server).await;
+        let mut fresh = kept.is_none();
+        loop {
+            let trouble = match self.attempt(kept.take(), sent, act).await {
+                Ok(answer) => return Ok(answer),
+                Err(trouble) => trouble,
+            };
+            match trouble {
+                NoAnswer::Stale { left: false, .. } if !fresh => (act.sent, act.calls) = (false, act.calls - 1),
+                NoAnswer::Stale { unread: true, failure, .. } if !fresh && sent.request.repeatable => {
+                    kept = Some(self.connected(sent.server).await.map_err(|_| failure)?);
+                    act.repeats += 1;
+                }
+                trouble => return Err(failure_of(trouble)),
             }
-            Err(NoAnswer::Stale { unread: true, failure, .. }) if !fresh && request.repeatable => {
-                let link = place.server.connect(self.number).await.map_err(|_| failure)?;
-                act.repeats += 1;
-                self.attempt(Some(link), place, request, asks, before, act).await.map_err(failure_of)
-            }
-            Err(trouble) => Err(failure_of(trouble)),
+            fresh = true;
         }
     }
 
     /// The connection to this server that was kept, when it is still good.
     async fn kept(&mut self, server: &Known) -> Option<Link> {
-        let at = self.links.iter().position(|(known, _)| Arc::ptr_eq(known, server))?;
-        let mut link = self.links.remove(at).1;
+        let at = self.links.iter().position(|link| Arc::ptr_eq(link.server(), server))?;
+        let mut link = self.links.remove(at);
         let rest = link.at_rest().await;
         self.unasked |= matches!(rest, Rest::Unasked(_));
         if rest == Rest::Silent { Some(link) } else { None }
     }
 
-    async fn attempt(
-        &mut self,
-        kept: Option<Link>,
-        Place { server, path }: Place<'_>,
-        request: &Request<'_>,
-        asks: bool,
-        before: u64,
-        act: &mut Act,
-    ) -> Result<Answer, NoAnswer> {
-        if path.len() > PATH {
+    async fn attempt(&mut self, kept: Option<Link>, sent: &Sent<'_>, act: &mut Act) -> Result<Answer, NoAnswer> {
+        if sent.path.len() > PATH {
             return Err(NoAnswer::Final(Failure::failed("path of the request: longer than 64 KiB")));
         }
-        let headers = headers(request, path, server).map_err(NoAnswer::Final)?;
-        let token = server.token().map_err(NoAnswer::Final)?;
-        let own = matches!(&headers, Headers::Own(headers) if headers.contains_key(AUTHORIZATION));
-        let shown = token.filter(|_| !own);
-        let token = shown.as_deref();
-        let (method, id, size) = (&request.method, request.id, request.body.size());
-        let out = Out { method, path, id, size, asks, token, headers };
         let mut link = match kept {
             Some(link) => link,
-            None => server.connect(self.number).await.map_err(NoAnswer::Final)?,
+            None => self.connected(sent.server).await.map_err(NoAnswer::Final)?,
         };
+        let shown = self.begin(&mut link, sent).map_err(NoAnswer::Final)?;
         act.calls += 1;
         (act.sent, act.incomplete) = (true, None);
-        let body = request.body.upload(&self.sent, request.sums);
-        let wanted = Wanted { bodiless: request.method == Method::HEAD, keeps: request.keeps };
+        let has_body = sent.request.body.size().is_some();
         let watch = |wire: &mut Wire| {
-            act.moved(before + self.sent.get().bytes);
-            act.holds = wire.holds();
-            let wait = wire.take_wait();
-            act.own_waits.extend(wait.map(|(begun, ended)| OwnWait { what: EXPECT_WAIT, begun, ended }));
+            if has_body {
+                self.watch(wire, sent.before, act);
+            }
         };
-        let head = link.exchange(|into| out.write(into), body, wanted, asks, watch).await;
+        let come = link.head(watch).await;
         act.holds = None;
-        let head = head?;
-        act.incomplete = Some(Incomplete { got: 0, stated: head.stated, kind: Kind::Failed });
+        come?;
+        let stated = link.coming().head.stated;
+        act.incomplete = Some(Incomplete { got: 0, stated, kind: Kind::Failed });
         let came = now();
         if act.first_byte == 0 {
             act.first_byte = came;
         }
-        Ok(Answer::new(Rc::clone(server), link, head, shown, came))
+        Ok(Answer::new(link, shown, came))
+    }
+
+    /// Begin the exchange of a request on a connection; returns the token that it shows.
+    #[inline]
+    fn begin(&self, link: &mut Link, sent: &Sent<'_>) -> Result<Option<Arc<str>>, Failure> {
+        let Sent { server, path, request, asks, .. } = *sent;
+        let headers = headers(request, path, server)?;
+        let own = matches!(&headers, Headers::Own(headers) if headers.contains_key(AUTHORIZATION));
+        let shown = server.token()?.filter(|_| !own);
+        let (method, id, size, token) = (&request.method, request.id, request.body.size(), shown.as_deref());
+        let confided = if server.confided { request.confided } else { &[] };
+        let out = Out { method, path, id, size, asks, token, headers, confided };
+        let body = request.body.upload(&self.sent, request.sums);
+        let wanted = Wanted { bodiless: request.method == Method::HEAD, keeps: request.keeps };
+        link.begin(|into| out.write(into), body, wanted, asks);
+        Ok(shown)
+    }
+
+    /// Take in what has moved on a connection.
+    fn watch(&self, wire: &mut Wire, before: u64, act: &mut Act) {
+        act.moved(before + self.sent.get().bytes);
+        act.holds = wire.holds();
+        if let Some((begun, ended)) = wire.take_wait() {
+            act.own_waits.push(OwnWait { what: EXPECT_WAIT, begun, ended });
+        }
     }
 
     /// Take an answer back: read it to its end where that is near, and keep its connection for the next request.
@@ -258,7 +276,8 @@ impl Session {
     /// # Errors
     /// When more has come than the answer.
     pub async fn keep(&mut self, mut answer: Answer) -> Result<(), Failure> {
-        let whole = self.site.keep_alive && answer.drain(None).await.is_ok_and(|whole| whole);
+        let read = answer.is_read();
+        let whole = self.site.keep_alive && (read || answer.drain(None).await.is_ok_and(|whole| whole));
         let surplus = answer.link.has_surplus();
         if !self.site.keep_alive || surplus {
             answer.link.end().await;
@@ -267,7 +286,7 @@ impl Session {
             if self.links.len() == KEPT {
                 self.links.remove(0);
             }
-            self.links.push((answer.server, answer.link));
+            self.links.push(answer.link);
         }
         if surplus { Err(error::surplus()) } else { Ok(()) }
     }

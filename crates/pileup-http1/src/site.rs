@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use http::HeaderValue;
+use pileup_engine::client::Failure;
 use pileup_net::Unusable;
 
 use crate::address::Address;
@@ -68,6 +70,20 @@ impl Site {
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         self.home.url(path)
+    }
+
+    /// What shows the target who asks, as headers by their names: to be given to another server, which asks in our stead.
+    ///
+    /// # Errors
+    /// When the file of the token has changed and holds none.
+    pub fn credentials(&self) -> Result<Vec<(String, HeaderValue)>, Failure> {
+        self.servers.credentials()
+    }
+
+    /// Whether nobody on a network can read what is sent to the target.
+    #[must_use]
+    pub fn is_hidden(&self) -> bool {
+        self.address.tls || self.address.is_loopback()
     }
 
     /// Longest pause of a client after a connection that could not be made, ns; 0: none.

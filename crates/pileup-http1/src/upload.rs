@@ -54,14 +54,14 @@ impl Body {
         match self {
             Self::None | Self::Empty => Upload::Empty,
             Self::Fixed(text) => Upload::Fixed(text.clone()),
-            Self::Known { object, begin, end } => Upload::Known(Known {
+            Self::Known { object, begin, end } => Upload::Known(Box::new(Known {
                 maker: Maker::new(object),
                 end: *end,
                 at: *begin,
                 buffer: BytesMut::new(),
                 sum: sums.then(Adler32::new),
                 notes: Rc::clone(notes),
-            }),
+            })),
         }
     }
 }
@@ -72,8 +72,8 @@ pub(crate) enum Upload {
     Empty,
     /// A text.
     Fixed(Bytes),
-    /// Known content.
-    Known(Known),
+    /// Known content; most requests have none, and all carry the size of this.
+    Known(Box<Known>),
 }
 
 /// Known content on its way out.

@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 
 use crate::chunks::{Chunks, Next};
 use crate::error::Broken;
-use crate::head::{Before, HEAD, Parsed};
+use crate::head::{Before, HEAD};
 use crate::upload::Upload;
 
 /// Most that is read at once.
@@ -40,7 +40,7 @@ const LATE: &[u8; 12] = b"HTTP/1.? 408";
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is looked at of the head of an answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Head {
     /// Status.
     pub(crate) status: StatusCode,
@@ -104,6 +104,8 @@ impl Drop for Ticket {
 pub(crate) trait Duplex: AsyncRead + Unpin {
     /// Write of two pieces, one behind the other, what can be written now.
     fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>>;
+    /// Wait for something to read; there may be nothing.
+    fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Bring out what is still kept back.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// What has come while nothing was asked; `begin` gets the first bytes of it.
@@ -119,6 +121,10 @@ pub(crate) trait Duplex: AsyncRead + Unpin {
 impl Duplex for Stream {
     fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>> {
         Self::poll_write(self, context, one, other)
+    }
+
+    fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Self::poll_readable(self, context)
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -281,6 +287,11 @@ impl<S: Duplex> Wire<S> {
         self.keep && self.outgoing.done && !self.outgoing.held && matches!(self.body, Body::Sized(0))
     }
 
+    /// Whether the exchange has, and nothing is left to find out about its answer.
+    pub(crate) fn is_read(&self) -> bool {
+        self.beside.is_none() && self.is_over()
+    }
+
     /// Let go what only a large answer needed.
     pub(crate) fn rest(&mut self) {
         self.wake_at(1);
@@ -311,6 +322,7 @@ impl<S: Duplex> Wire<S> {
     ///
     /// A server that will not have an upload says why and closes: its answer is there to be read when writing fails. So writing that fails so
     /// only ends; reading then finds the answer, or the same error.
+    #[inline]
     fn poll_send(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let out = &mut self.outgoing;
         while !out.done {
@@ -320,7 +332,9 @@ impl<S: Duplex> Wire<S> {
             }
             if out.piece.is_empty() && (head.is_empty() || out.waits.is_none()) {
                 out.unheard = out.waits.take().map(|_| now()).or(out.unheard);
-                out.piece = out.body.next().unwrap_or_default();
+                if !matches!(out.body, Upload::Empty) {
+                    out.piece = out.body.next().unwrap_or_default();
+                }
             }
             if head.is_empty() && out.piece.is_empty() {
                 out.done = true;
@@ -339,7 +353,9 @@ impl<S: Duplex> Wire<S> {
             self.left += written as u64;
             let of_head = written.min(head.len());
             out.at += of_head;
-            out.piece = out.piece.slice(written - of_head..);
+            if written > of_head {
+                out.piece = out.piece.slice(written - of_head..);
+            }
         }
         // TLS keeps what it has encrypted until it is flushed; plain TCP has nothing to do here
         let flushed = self.stream.poll_flush(context);
@@ -353,6 +369,7 @@ impl<S: Duplex> Wire<S> {
     }
 
     /// Read more into the buffer; an end is an error.
+    #[inline]
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.make_room();
         let room = self.input.len();
@@ -384,7 +401,9 @@ impl<S: Duplex> Wire<S> {
     /// Make room behind what is there, more than before when the last read has filled it: at most `MOST` in all, or
     /// `MOST_OF_FEW`.
     fn make_room(&mut self) {
-        if self.begin > 0 && (self.begin == self.end || self.end == self.input.len()) {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        } else if self.begin > 0 && self.end == self.input.len() {
             self.input.copy_within(self.begin..self.end, 0);
             (self.begin, self.end) = (0, self.end - self.begin);
         }
@@ -400,17 +419,23 @@ impl<S: Duplex> Wire<S> {
 
     /// Send, and read the head of the answer. Heads that only say that it goes on (1xx) are skipped.
     pub(crate) fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
-        self.poll_send(context).map_err(Broken::Io)?;
+        if !self.outgoing.done || self.outgoing.held {
+            self.poll_send(context).map_err(Broken::Io)?;
+            if self.begin == self.end {
+                // the answer takes its time: until then there is nothing to try
+                ready!(self.stream.poll_readable(context)).map_err(Broken::Io)?;
+            }
+        }
         loop {
             while self.begin < self.end {
                 let there = &self.input[self.begin..self.end];
-                let Some((length, head)) = self.before.parse(there, self.wanted.keeps)? else { break };
+                let Some((length, status)) = self.before.read(there, self.wanted.keeps)? else { break };
                 self.begin += length;
-                if !(100..200).contains(&head.status) || head.status == 101 {
-                    return Poll::Ready(self.take_head(head));
+                if !(100..200).contains(&status) || status == 101 {
+                    return Poll::Ready(self.take_head());
                 }
                 self.passed += length;
-                if head.status == 100 && self.outgoing.waits.take().is_some() {
+                if status == 100 && self.outgoing.waits.take().is_some() {
                     self.poll_send(context).map_err(Broken::Io)?;
                 }
             }
@@ -421,7 +446,9 @@ impl<S: Duplex> Wire<S> {
         }
     }
 
-    fn take_head(&mut self, head: Parsed) -> Result<Head, Broken> {
+    /// Take the head in that has just been read.
+    fn take_head(&mut self) -> Result<Head, Broken> {
+        let head = self.before.head();
         let status = StatusCode::from_u16(head.status).map_err(|_| Broken::NotHttp)?;
         self.keep = self.keep && head.keep && !head.closes && head.status != 101;
         if self.outgoing.waits.take().is_some() {
@@ -442,7 +469,7 @@ impl<S: Duplex> Wire<S> {
             self.keep = false;
         }
         let stated = if head.coded { None } else { head.stated };
-        Ok(Head { status, stated, headers: head.headers })
+        Ok(Head { status, stated, headers: head.headers.clone() })
     }
 
     /// The next piece of the body as a range of `bytes`; `None` at its end.

@@ -56,11 +56,26 @@ impl Stream {
 
     /// Write of two pieces, one behind the other, what can be written now.
     pub fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>> {
+        if let (Self::Plain(inner), []) = (&*self, other) {
+            // the kernel nearly always has room for a request: to get in line for it first costs more than to try
+            match inner.try_write(one) {
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
         with_stream!(self, stream => match (one, other) {
             (one, []) => stream.poll_write(context, one),
             ([], other) => stream.poll_write(context, other),
             _ => stream.poll_write_vectored(context, &[io::IoSlice::new(one), io::IoSlice::new(other)]),
         })
+    }
+
+    /// Wait for something to read. Over TLS, which may have read it already, there may be nothing.
+    pub fn poll_readable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(inner) => inner.poll_read_ready(context),
+            Self::Tls(_) => Poll::Ready(Ok(())),
+        }
     }
 
     /// Bring out what is still kept back: TLS keeps what it has encrypted until it is flushed.

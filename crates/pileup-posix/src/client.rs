@@ -80,9 +80,9 @@ pub struct PosixClient {
     kept: Option<Kept>,
 }
 
-/// A file that stays open.
+/// An open file, which may stay open.
 struct Kept {
-    path: PathBuf,
+    key: String,
     file: File,
     /// Whether it is open for writing.
     write: bool,
@@ -94,18 +94,24 @@ impl Client for PosixClient {
     }
 
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
-        let path = path(call.key)?;
+        let path = || path(call.key);
         match call.step.verb {
             Verb::Noop => Ok(()),
-            Verb::Write => self.write(&path, call, act),
-            Verb::Read => self.read(&path, call, act),
-            Verb::Open => self.look_into(&path, act),
-            Verb::Checksum => self.compare_sum(&path, call, act),
-            Verb::Stat => self.stat(&path, call, act),
-            Verb::List => self.list(&path, call.step, act),
-            Verb::Rename => self.rename(&path, call, act),
-            Verb::Delete => made(act, || self.beneath.remove(&path), call.step, io::ErrorKind::NotFound),
-            Verb::Mkdir => made(act, || self.beneath.make_folder(&path), call.step, io::ErrorKind::AlreadyExists),
+            Verb::Write => self.write(call, act),
+            Verb::Read => self.read(call, act),
+            Verb::Open => self.look_into(&path()?, act),
+            Verb::Checksum => self.compare_sum(&path()?, call, act),
+            Verb::Stat => self.stat(&path()?, call, act),
+            Verb::List => self.list(&path()?, call.step, act),
+            Verb::Rename => self.rename(&path()?, call, act),
+            Verb::Delete => {
+                let path = path()?;
+                made(act, || self.beneath.remove(&path), call.step, io::ErrorKind::NotFound)
+            }
+            Verb::Mkdir => {
+                let path = path()?;
+                made(act, || self.beneath.make_folder(&path), call.step, io::ErrorKind::AlreadyExists)
+            }
             Verb::Request => Err(Failure::failed("a folder takes no requests; expected a storage test")),
             Verb::Connect => {
                 Err(Failure::failed("a folder has no sessions; expected a target that is reached over a network"))
@@ -120,16 +126,16 @@ impl Client for PosixClient {
 }
 
 impl PosixClient {
-    fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
+    fn write(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let size = call.content.map_or(0, |object| object.size);
         self.whole_blocks(&[("size", Some(size)), ("buffer", call.step.buffer)])?;
         self.resize(call.step.buffer);
-        let mut file = self.opened(path, call.step, act)?;
-        let moved = self.give(&mut file, call, size, act);
-        self.put_by(path, file, true, call.step.keep && moved.is_ok());
+        let mut kept = self.opened(call, act)?;
+        let moved = self.give(&mut kept.file, call, size, act);
+        self.kept = (call.step.keep && moved.is_ok()).then_some(kept);
         moved?;
         if call.step.checksum == Checksum::Adler32 {
-            return self.compare_sum(path, call, act);
+            return self.compare_sum(&path(call.key)?, call, act);
         }
         Ok(())
     }
@@ -171,20 +177,20 @@ impl PosixClient {
         call.judge_sum(sum.finish())
     }
 
-    fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
+    fn read(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let step = call.step;
         let ranges = step.ranges(self.number, self.turn, call.content.map(|object| object.size));
         self.whole_blocks(&[("offset", Some(step.offset)), ("length", step.length), ("buffer", step.buffer)])?;
         self.resize(step.buffer);
         self.turn += 1;
-        let file = self.opened(path, step, act)?;
-        advise(&file, step);
+        let kept = self.opened(call, act)?;
+        advise(&kept.file, step);
         let mut sum = call.sums.then(Adler32::new);
         let mut result = Ok(());
         for range in ranges {
-            result = result.and_then(|()| self.take(&file, range, call, &mut sum, act));
+            result = result.and_then(|()| self.take(&kept.file, range, call, &mut sum, act));
         }
-        self.put_by(path, file, false, step.keep && result.is_ok());
+        self.kept = (step.keep && result.is_ok()).then_some(kept);
         act.sum = sum.map(|sum| sum.finish());
         result
     }
@@ -232,11 +238,13 @@ impl PosixClient {
     }
 
     /// The file of the operation before where it is kept, else opened now.
-    fn opened(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<File, Failure> {
+    fn opened(&mut self, call: &Call<'_>, act: &mut Act) -> Result<Kept, Failure> {
+        let step = call.step;
         let write = step.verb == Verb::Write;
-        if let Some(kept) = self.kept.take().filter(|kept| kept.path == path && kept.write == write) {
-            return Ok(kept.file);
+        if let Some(kept) = self.kept.take().filter(|kept| kept.key == call.key && kept.write == write) {
+            return Ok(kept);
         }
+        let path = path(call.key)?;
         act.calls += 1;
         let direct = if self.direct { libc::O_DIRECT } else { 0 };
         let (how, what) = match (write, step.new) {
@@ -244,12 +252,8 @@ impl PosixClient {
             (true, false) => (libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_NOFOLLOW, "create"),
             (true, true) => (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, "create"),
         };
-        self.beneath.open(path, how | direct).map_err(|error| failure_of(step, what, &error))
-    }
-
-    /// Keep the file for the next operation, or close it.
-    fn put_by(&mut self, path: &Path, file: File, write: bool, keep: bool) {
-        self.kept = keep.then(|| Kept { path: path.to_owned(), file, write });
+        let file = self.beneath.open(&path, how | direct).map_err(|error| failure_of(step, what, &error))?;
+        Ok(Kept { key: call.key.to_owned(), file, write })
     }
 
     /// Open a file and close it again.

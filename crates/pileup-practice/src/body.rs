@@ -9,19 +9,8 @@ use hyper::body::{Body, Frame, SizeHint};
 use pileup_pacer::{Sleep, clock};
 
 use crate::core::Core;
+use crate::report::{Cut, Report};
 use crate::wire::Turn;
-
-/// The connection is closed in the middle of a body, on purpose.
-#[derive(Debug)]
-pub(crate) struct Cut;
-
-impl std::fmt::Display for Cut {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("cut off on purpose")
-    }
-}
-
-impl std::error::Error for Cut {}
 
 /// The body.
 pub(crate) struct AnswerBody {
@@ -30,6 +19,10 @@ pub(crate) struct AnswerBody {
     rest: Bytes,
     /// How much of the rest is still sent; less than it is long: then the connection is cut.
     sends: usize,
+    /// What is made while it is sent; none: nothing more.
+    report: Option<Report>,
+    /// The connection is to be cut when what was sent has left.
+    cut: bool,
     /// How far into the rest the wrong byte is.
     wrong: Option<usize>,
     /// The piece that has been booked, and the time at which it is through.
@@ -40,8 +33,9 @@ pub(crate) struct AnswerBody {
 impl AnswerBody {
     /// The whole of these bytes.
     pub(crate) fn new(core: &Rc<Core>, turn: &Rc<Turn>, data: Bytes) -> Self {
-        let sends = data.len();
-        Self { core: Rc::clone(core), turn: Rc::clone(turn), rest: data, sends, wrong: None, booked: None, sleep: None }
+        let (sends, report) = (data.len(), turn.take_report());
+        let (core, turn) = (Rc::clone(core), Rc::clone(turn));
+        Self { core, turn, rest: data, sends, report, cut: false, wrong: None, booked: None, sleep: None }
     }
 
     /// Only the first half, then the connection is cut.
@@ -54,6 +48,29 @@ impl AnswerBody {
     pub(crate) fn spoil(mut self, draw: u64) -> Self {
         self.wrong = Some((draw % self.rest.len().max(1) as u64) as usize);
         self
+    }
+
+    /// The next piece of what is made meanwhile: a few lines, which the bandwidth is not about.
+    fn poll_report(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if self.cut {
+            ready!(self.turn.poll_left(context));
+            return Poll::Ready(Some(Err(Cut)));
+        }
+        let Some(report) = &mut self.report else { return Poll::Ready(None) };
+        match ready!(report.poll_recv(context)) {
+            None => {
+                self.report = None;
+                Poll::Ready(None)
+            }
+            Some(Ok(piece)) => {
+                self.turn.open.note(|line| line.bytes_out += piece.len() as u64);
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
+            Some(Err(Cut)) => {
+                self.cut = true;
+                self.poll_report(context)
+            }
+        }
     }
 
     fn poll_sleep(&mut self, context: &mut Context<'_>) -> Poll<()> {
@@ -90,7 +107,7 @@ impl Body for AnswerBody {
             ready!(self.poll_sleep(context));
             if self.sends == 0 {
                 if self.rest.is_empty() {
-                    return Poll::Ready(None);
+                    return self.poll_report(context);
                 }
                 ready!(self.turn.poll_left(context));
                 return Poll::Ready(Some(Err(Cut)));
@@ -109,17 +126,17 @@ impl Body for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty()
+        self.rest.is_empty() && self.report.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.rest.len() as u64)
+        if self.report.is_some() { SizeHint::new() } else { SizeHint::with_exact(self.rest.len() as u64) }
     }
 }
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        if self.rest.is_empty() {
+        if self.rest.is_empty() && self.report.is_none() {
             self.turn.complete();
         }
     }

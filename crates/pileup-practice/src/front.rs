@@ -100,6 +100,9 @@ pub(crate) enum Kind {
     /// An upload in parts is not ended, and that is said in an answer of 200.
     #[serde(rename = "error_in_200")]
     ErrorIn200,
+    /// A third-party copy is not made, and the report in the answer of 202 says so at its end.
+    #[serde(rename = "error_in_202")]
+    ErrorIn202,
     /// An answer in XML lacks its end, though it is as long as it says.
     BrokenXml,
 }
@@ -115,6 +118,7 @@ impl Kind {
             Self::Error => "error",
             Self::Ghost => "ghost",
             Self::ErrorIn200 => "error_in_200",
+            Self::ErrorIn202 => "error_in_202",
             Self::BrokenXml => "broken_xml",
         }
     }

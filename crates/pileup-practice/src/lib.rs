@@ -28,6 +28,7 @@ mod pool;
 mod problem;
 mod range;
 mod rate;
+mod report;
 mod s3;
 mod server;
 mod settings;

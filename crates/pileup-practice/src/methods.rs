@@ -15,7 +15,7 @@ use crate::conditions;
 use crate::dav;
 use crate::range::{Range, part};
 use crate::server::Work;
-use crate::storage::{Storage, text, trouble};
+use crate::storage::{Room, Storage, text, trouble};
 use crate::store::{Node, Object, Path, Trouble};
 use crate::wire::Turn;
 
@@ -142,26 +142,6 @@ fn range(asked: &HeaderMap, object: &Object) -> Range {
     text(asked, &RANGE).and_then(|value| part(value, object.data.len())).unwrap_or(Range::Whole)
 }
 
-/// Room in the store that an upload has set aside; given back unless it is used.
-struct Room<'a> {
-    server: &'a Storage,
-    size: u64,
-}
-
-impl Room<'_> {
-    fn grow(&mut self, size: u64) -> Result<(), Trouble> {
-        self.server.store.borrow_mut().reserve(size)?;
-        self.size += size;
-        Ok(())
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        self.server.store.borrow_mut().release(self.size);
-    }
-}
-
 async fn put(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
     if request.headers().contains_key(CONTENT_RANGE) {
         return says(400, "only whole objects can be written");
@@ -170,7 +150,7 @@ async fn put(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<I
         return trouble(cause);
     }
     let stated = text(request.headers(), &DIGEST).and_then(adler32_of);
-    let mut room = Room { server, size: 0 };
+    let mut room = Room::new(&server.store);
     let data = match receive(server, turn, request.body_mut(), &mut room).await {
         Ok(data) => data,
         Err(answer) => return answer,
@@ -187,7 +167,8 @@ async fn put(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<I
     let replaced = store.may_put(path);
     match (replaced, store.put(path, Bytes::from(data))) {
         (Ok(replaced), Ok(tag)) => {
-            room.size = 0; // it belongs to the object now
+            drop(store);
+            room.keep();
             let mut answer = plain(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED });
             insert(&mut answer, ETAG, &tag);
             answer
@@ -207,7 +188,7 @@ fn adler32_of(digest: &str) -> Option<u32> {
 }
 
 /// Take a body in at the server's bandwidth.
-async fn receive(server: &Storage, turn: &Turn, body: &mut Incoming, room: &mut Room<'_>) -> Result<Vec<u8>, Answer> {
+async fn receive(server: &Storage, turn: &Turn, body: &mut Incoming, room: &mut Room) -> Result<Vec<u8>, Answer> {
     let stated = body.size_hint().exact();
     room.grow(stated.unwrap_or(0)).map_err(trouble)?;
     let mut data = Vec::with_capacity(stated.unwrap_or(0) as usize);

@@ -11,12 +11,13 @@ use pileup_pacer::clock::now;
 use pileup_schedule::Law;
 
 use crate::answer::{Answer, says};
-use crate::body::{AnswerBody, Cut};
+use crate::body::AnswerBody;
 use crate::core::Core;
 use crate::error::Error;
 use crate::fault::Met;
 use crate::front::Kind;
 use crate::log::{Line, Open};
+use crate::report::Cut;
 use crate::wire::{Current, Turn};
 
 /// Largest body of a request that is read although nobody wants it, so that its connection can be used again.

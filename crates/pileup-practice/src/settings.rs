@@ -21,13 +21,16 @@ pub(crate) struct Settings {
     bandwidth: Option<f64>,
     /// Threads for requests without data; none: there is no such thing.
     pub(crate) pool: Option<Rules>,
+    /// Time between two reports on a third-party copy.
+    pub(crate) markers: i64,
     #[serde(flatten)]
     pub(crate) front: Front,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { service: Law::Fixed(0), capacity: 1 << 30, bandwidth: None, pool: None, front: Front::default() }
+        let (service, front) = (Law::Fixed(0), Front::default());
+        Self { service, capacity: 1 << 30, bandwidth: None, pool: None, markers: 1_000_000_000, front }
     }
 }
 
@@ -36,12 +39,15 @@ impl Settings {
     pub(crate) fn read(json: &str) -> Result<Self, Error> {
         let mut settings: Self = serde_json::from_str(json).map_err(|error| {
             Error::Settings(format!(
-                "settings of the practice storage: {error}; expected host, port, threads, queue, service, bandwidth, capacity, pool, backlog, seed, faults, log, tls, token (correct them)"
+                "settings of the practice storage: {error}; expected host, port, threads, queue, service, bandwidth, capacity, pool, markers, backlog, seed, faults, log, tls, token (correct them)"
             ))
         })?;
         if let Some(bandwidth) = settings.bandwidth.filter(|rate| !(rate.is_finite() && *rate >= 1000.0)) {
             let expected = "at least 1000 B/s, or null for no limit";
             return Err(wrong(STORAGE, &format!("bandwidth {bandwidth} B/s"), expected));
+        }
+        if settings.markers < 1_000_000 {
+            return Err(wrong(STORAGE, &format!("markers {} ns", settings.markers), "1 ms or more"));
         }
         (settings.front.what, settings.front.bandwidth) = (STORAGE, settings.bandwidth);
         settings.front.check()?;
@@ -83,6 +89,7 @@ mod tests {
                 "pool_threads 0",
             ),
             (r#"{"bandwidth": 12}"#, "bandwidth 12"),
+            (r#"{"markers": 0}"#, "markers 0 ns"),
             (r#"{"bandwidth": -1e9}"#, "bandwidth -1000000000"),
             (r#"{"token": ""}"#, "an empty token"),
             (r#"{"service": {"sometimes": 3}}"#, "sometimes"),

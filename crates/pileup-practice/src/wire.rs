@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::bearer::{allows, has};
 use crate::front::Kind;
 use crate::log::Open;
+use crate::report::Report;
 
 /// A request and how far its answer is.
 pub(crate) struct Turn {
@@ -25,6 +26,8 @@ pub(crate) struct Turn {
     answering: Cell<bool>,
     /// All of its body has been handed over.
     complete: Cell<bool>,
+    /// The rest of its answer, which is still to be made; none: there is no such thing.
+    report: RefCell<Option<Report>>,
     /// Who wants to know when everything handed over so far has left.
     waiting: RefCell<Option<Waker>>,
     left: Cell<bool>,
@@ -39,6 +42,7 @@ impl Turn {
             met: Cell::new(None),
             answering: Cell::new(false),
             complete: Cell::new(false),
+            report: RefCell::new(None),
             waiting: RefCell::new(None),
             left: Cell::new(false),
         })
@@ -57,6 +61,16 @@ impl Turn {
     /// Whether its token has this scope for any path.
     pub(crate) fn has(&self, scope: &str) -> bool {
         self.scopes.borrow().as_deref().is_none_or(|scopes| has(scopes, scope))
+    }
+
+    /// The rest of its answer is made while it is sent.
+    pub(crate) fn reports(&self, report: Report) {
+        *self.report.borrow_mut() = Some(report);
+    }
+
+    /// The rest of its answer, where that is made while it is sent.
+    pub(crate) fn take_report(&self) -> Option<Report> {
+        self.report.borrow_mut().take()
     }
 
     /// It meets this fault, which its kind of server has to make.

@@ -1,7 +1,7 @@
 //! The totals of a load, for Python: the same arithmetic as in a run.
 
+use pileup_engine::progress::phase_of;
 use pileup_engine::refusal::PressError;
-use pileup_engine::shard::phase_of;
 use pileup_schedule::{Kind, Load as Inner, Schedule, Stage, birth, think, wanted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,5 +1,6 @@
 //! The table of protocols: the one place that knows them all.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,26 @@ struct Spec<'a> {
     protocol: String,
     #[serde(borrow)]
     settings: &'a RawValue,
+    /// The clients of second targets, by their names in the suite.
+    #[serde(borrow, default)]
+    others: BTreeMap<String, Spec<'a>>,
+}
+
+impl Spec<'_> {
+    /// Settings of second targets that speak this protocol.
+    fn others(&self, protocol: &str) -> Result<Vec<(&str, &str)>, PressError> {
+        let mut found = Vec::new();
+        for (name, other) in &self.others {
+            if other.protocol != protocol {
+                return Err(PressError::Client(format!(
+                    "target {name} speaks {}; expected {protocol}, as the other target (copies between two protocols are not possible)",
+                    other.protocol
+                )));
+            }
+            found.push((name.as_str(), other.settings.get()));
+        }
+        Ok(found)
+    }
 }
 
 /// Makes a session from settings; every call of it ends within the time.
@@ -33,7 +54,7 @@ struct Protocol {
     /// Its name in a `ClientSpec`.
     name: &'static str,
     /// Start native workers with its clients.
-    start: fn(&Arc<Press>, &str, Program) -> Result<(), PressError>,
+    start: fn(&Arc<Press>, &Spec<'_>, Program) -> Result<(), PressError>,
     /// Make a session for what prepares and clears up; none: it has no such thing.
     session: Option<MakeSession>,
 }
@@ -43,22 +64,25 @@ const TABLE: [Protocol; 5] = [
     Protocol { name: "noop", start: |press, _, program| press.native(NoopFactory, program), session: None },
     Protocol {
         name: "posix",
-        start: |press, settings, program| press.native(PosixFactory::new(settings)?, program),
+        start: |press, spec, program| press.native(PosixFactory::new(spec.settings.get())?, program),
         session: None,
     },
     Protocol {
         name: "http",
-        start: |press, settings, program| press.native(WebdavFactory::new(settings).map_err(unusable)?, program),
+        start: |press, spec, program| {
+            let factory = WebdavFactory::new(spec.settings.get(), spec.others("http")?).map_err(unusable)?;
+            press.native(factory, program)
+        },
         session: None,
     },
     Protocol {
         name: "s3",
-        start: |press, settings, program| press.native(S3Factory::new(settings).map_err(unusable)?, program),
+        start: |press, spec, program| press.native(S3Factory::new(spec.settings.get()).map_err(unusable)?, program),
         session: Some(|settings, timeout| Ok(Box::new(pileup_s3::plane::Plane::new(settings, timeout)?))),
     },
     Protocol {
         name: "xroot",
-        start: |press, settings, program| press.native(XrootFactory::new(settings).map_err(unusable)?, program),
+        start: |press, spec, program| press.native(XrootFactory::new(spec.settings.get()).map_err(unusable)?, program),
         session: Some(|settings, timeout| Ok(Box::new(pileup_xroot::plane::Plane::new(settings, timeout)?))),
     },
 ];
@@ -74,7 +98,7 @@ pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), Pres
     let program: Program = serde_json::from_str(program)
         .map_err(unread("a program for the engine", "steps (see model.program.Program)"))?;
     match TABLE.iter().find(|protocol| protocol.name == spec.protocol) {
-        Some(protocol) => (protocol.start)(press, spec.settings.get(), program),
+        Some(protocol) => (protocol.start)(press, &spec, program),
         None => Err(PressError::Client(format!(
             "the engine knows no protocol {:?}; expected {} (a target names it)",
             spec.protocol,

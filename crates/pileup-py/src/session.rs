@@ -19,7 +19,7 @@ use crate::protocols;
 pub struct Session(Mutex<Box<dyn Control>>);
 
 fn raised(py: Python<'_>, problem: Problem) -> PyErr {
-    let (text, cause) = (problem.failure.message, problem.failure.cause);
+    let (text, cause) = (problem.failure.message.clone(), problem.failure.cause);
     let error = match (problem.failure.kind, problem.found) {
         (_, Found::Nothing) => PyFileNotFoundError::new_err(text),
         (_, Found::Something) => PyFileExistsError::new_err(text),
@@ -108,6 +108,11 @@ impl Session {
 
     fn query<'py>(&self, py: Python<'py>, code: u16, argument: &str) -> PyResult<Bound<'py, PyBytes>> {
         let answer = self.with(py, |session| session.query(code, argument))?;
+        Ok(PyBytes::new(py, &answer))
+    }
+
+    fn prepare<'py>(&self, py: Python<'py>, options: u8, more: u16, lines: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let answer = self.with(py, |session| session.prepare(options, more, lines))?;
         Ok(PyBytes::new(py, &answer))
     }
 

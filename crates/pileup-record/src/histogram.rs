@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use hdrhistogram::Histogram as Hdr;
-use hdrhistogram::serialization::{Serializer, V2Serializer};
+use crate::bins::All;
 
 /// Longest time, ns: longer ones count as this.
 pub const LONGEST: u64 = 2 * 24 * 3600 * 1_000_000_000;
@@ -14,6 +13,8 @@ const HEADER: usize = 40;
 const HALF: u64 = 1024;
 /// Bins that are kept as a list.
 const FEW: usize = 64;
+/// All bins.
+const BINS: usize = index(LONGEST) as usize + 1;
 /// More counts than this are taken for damage.
 const MOST: u64 = 1 << 60;
 
@@ -46,7 +47,7 @@ pub struct Histogram(Counts, usize);
 enum Counts {
     /// Index and count of each bin that is not empty, in order.
     Few(Vec<(u64, u64)>),
-    Many(Box<Hdr<u64>>),
+    Many(Box<All>),
 }
 
 impl Default for Histogram {
@@ -99,15 +100,7 @@ impl Histogram {
     /// HDR V2 bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        match &self.0 {
-            Counts::Few(bins) => write(bins),
-            Counts::Many(counts) => {
-                let mut data = Vec::new();
-                // Writing into a vector cannot fail, and the counts of a run stay far below 2^63.
-                let _ = V2Serializer::new().serialize(counts, &mut data);
-                data
-            }
-        }
+        write(self.counts())
     }
 
     /// Count a time; negative ones as 0, those beyond the bounds as the longest.
@@ -117,29 +110,36 @@ impl Histogram {
 
     /// Count a time within the bounds.
     fn put(&mut self, value: u64, count: u64) {
+        match &mut self.0 {
+            Counts::Many(all) => all.put(index(value), count),
+            Counts::Few(_) => self.put_into_list(index(value), count),
+        }
+    }
+
+    /// Count a time while there are few bins.
+    #[cold]
+    fn put_into_list(&mut self, index: u64, count: u64) {
+        let most = self.1;
         let bins = match &mut self.0 {
-            Counts::Many(counts) => return counts.saturating_record_n(value, count),
-            Counts::Few(_) if count == 0 => return,
-            Counts::Few(bins) => bins,
+            Counts::Few(bins) if count > 0 => bins,
+            _ => return,
         };
-        let (index, most) = (index(value), self.1);
         match bins.binary_search_by_key(&index, |bin| bin.0) {
             Ok(at) => bins[at].1 = bins[at].1.saturating_add(count),
             Err(at) if bins.len() < most => bins.insert(at, (index, count)),
-            Err(_) => self.many().saturating_record_n(value, count),
+            Err(_) => self.many().put(index, count),
         }
     }
 
     /// Take the memory of all bins.
-    fn many(&mut self) -> &mut Hdr<u64> {
+    fn many(&mut self) -> &mut All {
         if let Counts::Few(bins) = &self.0 {
-            #[expect(clippy::unwrap_used, reason = "constant bounds that hdrhistogram takes, see the tests")]
-            let mut counts = Hdr::new_with_bounds(1, LONGEST, DIGITS).unwrap();
-            bins.iter().for_each(|(index, count)| counts.saturating_record_n(lowest(*index).unwrap_or(0), *count));
-            self.0 = Counts::Many(Box::new(counts));
+            let mut all = Box::new(All::new(BINS));
+            bins.iter().for_each(|(index, count)| all.put(*index, *count));
+            self.0 = Counts::Many(all);
         }
         match &mut self.0 {
-            Counts::Many(counts) => counts,
+            Counts::Many(all) => all,
             Counts::Few(_) => unreachable!("it has just been made"),
         }
     }
@@ -171,8 +171,9 @@ impl Histogram {
         match &other.0 {
             Counts::Few(bins) => bins.iter().for_each(|(index, count)| self.put(lowest(*index).unwrap_or(0), *count)),
             Counts::Many(_) if self.is_sparse() => other.bins().for_each(|(low, _, count)| self.put(low, count)),
-            Counts::Many(counts) => {
-                let _ = self.many().add(counts.as_ref()); // fails for other bounds only
+            Counts::Many(theirs) => {
+                let all = self.many();
+                theirs.bins().for_each(|(index, count)| all.put(index, count));
             }
         }
     }
@@ -184,7 +185,7 @@ impl Histogram {
                 bins.clear();
                 bins.shrink_to(FEW);
             }
-            Counts::Many(counts) => counts.reset(),
+            Counts::Many(all) => all.reset(),
         }
     }
 
@@ -193,7 +194,7 @@ impl Histogram {
     pub fn count(&self) -> u64 {
         match &self.0 {
             Counts::Few(bins) => bins.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count)),
-            Counts::Many(counts) => counts.len(),
+            Counts::Many(all) => all.total,
         }
     }
 
@@ -202,8 +203,8 @@ impl Histogram {
     pub fn min(&self) -> u64 {
         match &self.0 {
             Counts::Few(bins) => bins.first().map_or(0, |(index, _)| bounds(*index).0),
-            Counts::Many(counts) if counts.is_empty() => 0,
-            Counts::Many(counts) => counts.min(),
+            Counts::Many(all) if all.total == 0 => 0,
+            Counts::Many(all) => bounds(all.used.0 as u64).0,
         }
     }
 
@@ -212,8 +213,8 @@ impl Histogram {
     pub fn max(&self) -> u64 {
         match &self.0 {
             Counts::Few(bins) => bins.last().map_or(0, |(index, _)| bounds(*index).1),
-            Counts::Many(counts) if counts.is_empty() => 0,
-            Counts::Many(counts) => counts.max(),
+            Counts::Many(all) if all.total == 0 => 0,
+            Counts::Many(all) => bounds(all.used.1 as u64 - 1).1,
         }
     }
 
@@ -266,26 +267,24 @@ impl Histogram {
 
     /// The bins that are not empty, in order: lowest value, highest value, count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.counts().map(|(index, count)| {
+            let (lowest, highest) = bounds(index);
+            (lowest, highest, count)
+        })
+    }
+
+    /// Index and count of each bin that is not empty, in order.
+    fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (few, many) = match &self.0 {
             Counts::Few(bins) => (Some(bins), None),
-            Counts::Many(counts) => (None, Some(counts)),
+            Counts::Many(all) => (None, Some(all)),
         };
-        let few = few.into_iter().flatten().map(|(index, count)| {
-            let (lowest, highest) = bounds(*index);
-            (lowest, highest, *count)
-        });
-        let many = many.into_iter().flat_map(|counts| {
-            counts.iter_recorded().map(|bin| {
-                let value = bin.value_iterated_to();
-                (counts.lowest_equivalent(value), counts.highest_equivalent(value), bin.count_since_last_iteration())
-            })
-        });
-        few.chain(many)
+        few.into_iter().flatten().copied().chain(many.into_iter().flat_map(|all| all.bins()))
     }
 }
 
 /// HDR V2 bytes of these bins, as hdrhistogram writes them: a header, then zigzag LEB128 numbers, a negative one for several empty bins.
-fn write(bins: &[(u64, u64)]) -> Vec<u8> {
+fn write(bins: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     let mut data = vec![0; HEADER];
     let mut next = 0;
     for (index, count) in bins {
@@ -294,10 +293,10 @@ fn write(bins: &[(u64, u64)]) -> Vec<u8> {
             1 => write_number(&mut data, 0),
             empty => write_number(&mut data, -empty.cast_signed()),
         }
-        write_number(&mut data, i64::try_from(*count).unwrap_or(i64::MAX));
+        write_number(&mut data, i64::try_from(count).unwrap_or(i64::MAX));
         next = index + 1;
     }
-    if bins.is_empty() {
+    if data.len() == HEADER {
         write_number(&mut data, 0);
     }
     let size = u32::try_from(data.len() - HEADER).unwrap_or_default();
@@ -409,11 +408,11 @@ fn lowest(index: u64) -> Option<u64> {
 }
 
 /// Index of the bin of a value within the bounds.
-fn index(value: u64) -> u64 {
+const fn index(value: u64) -> u64 {
     if value < 2 * HALF {
         return value;
     }
-    let doublings = u64::from(value.ilog2() - HALF.ilog2());
+    let doublings = (value.ilog2() - HALF.ilog2()) as u64;
     doublings * HALF + (value >> doublings)
 }
 
@@ -425,7 +424,8 @@ fn bounds(index: u64) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::Histogram as Hdr;
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
     use proptest::prelude::*;
 
     use super::*;
@@ -476,6 +476,11 @@ mod tests {
         assert_eq!(Histogram::decode(b"").unwrap().count(), 0);
     }
 
+    /// As hdrhistogram has it.
+    fn hdr() -> Hdr<u64> {
+        Hdr::new_with_bounds(1, LONGEST, DIGITS).unwrap()
+    }
+
     fn times() -> impl Strategy<Value = Vec<i64>> {
         prop::collection::vec(prop_oneof![0..2000i64, 0..1_000_000_000i64, any::<i64>()], 0..200)
     }
@@ -495,14 +500,17 @@ mod tests {
         }
 
         #[test]
-        fn our_reader_reads_what_hdrhistograms_does(values in prop::collection::vec((0..=LONGEST, 1..1u64 << 40), 0..50)) {
-            let mut histogram = Histogram::new();
-            values.iter().for_each(|(value, count)| histogram.record(*value as i64, *count));
-            let data = histogram.encode();
-            let theirs: Hdr<u64> = Deserializer::new().deserialize(&mut std::io::Cursor::new(&data)).unwrap();
-            histogram.many();
-            let Counts::Many(ours) = &histogram.0 else { panic!("it has all bins") };
-            prop_assert_eq!(ours.as_ref(), &theirs);
+        fn we_write_and_read_what_hdrhistogram_does(values in prop::collection::vec((0..=LONGEST, 1..1u64 << 40), 0..2 * FEW)) {
+            let (mut histogram, mut theirs) = (Histogram::new(), hdr());
+            for (value, count) in &values {
+                histogram.record(*value as i64, *count);
+                theirs.record_n(*value, *count).unwrap();
+            }
+            let (data, mut expected) = (histogram.encode(), Vec::new());
+            V2Serializer::new().serialize(&theirs, &mut expected).unwrap();
+            prop_assert_eq!(&data, &expected);
+            let read: Hdr<u64> = Deserializer::new().deserialize(&mut std::io::Cursor::new(&data)).unwrap();
+            prop_assert_eq!(&read, &theirs);
             prop_assert_eq!(&Histogram::decode(&data).unwrap(), &histogram);
         }
 
@@ -517,14 +525,21 @@ mod tests {
             prop_assert_eq!(&few, &many);
             prop_assert_eq!((few.count(), few.min(), few.max()), (many.count(), many.min(), many.max()));
             prop_assert_eq!((few.quantile(share), few.share_at(5000)), (many.quantile(share), many.share_at(5000)));
-            let Counts::Many(theirs) = &many.0 else { panic!("it has all bins") };
+            let mut theirs = hdr();
+            values.iter().for_each(|(value, count)| theirs.record_n(*value, *count).unwrap());
             let mean = if theirs.is_empty() { 0.0 } else { theirs.mean() };
-            prop_assert!((few.mean() - mean).abs() <= 1e-9 * mean, "{} {}", few.mean(), mean);
+            for ours in [few.mean(), many.mean()] {
+                prop_assert!((ours - mean).abs() <= 1e-9 * mean, "{} {}", ours, mean);
+            }
             let mut sums = [few.clone(), many.clone()];
             sums[0].add(&many);
             sums[1].add(&few);
             prop_assert_eq!(&sums[0], &sums[1]);
             prop_assert_eq!(sums[0].count(), 2 * few.count());
+            many.reset();
+            prop_assert_eq!((many.count(), many.min(), many.max(), many.bins().count()), (0, 0, 0, 0));
+            many.add(&few);
+            prop_assert_eq!(&many, &few);
         }
 
         #[test]

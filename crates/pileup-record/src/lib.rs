@@ -4,6 +4,7 @@
 //! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project. The [`Ledger`] keeps asynchronous
 //! operations.
 
+mod bins;
 mod histogram;
 mod ledger;
 mod local;

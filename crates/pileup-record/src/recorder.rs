@@ -187,14 +187,15 @@ impl Writer {
         for buffer in &locals {
             let (full, rows) = {
                 let mut theirs = lock(buffer);
-                let rows = if all { std::mem::take(&mut theirs.rows) } else { Vec::new() };
+                let rows = if all { theirs.take_rows() } else { Vec::new() };
                 (std::mem::take(&mut theirs.full), rows)
             };
             for batch in full {
                 self.write(&batch);
-                self.shared.take_back(batch);
+                lock(buffer).take_back(batch);
             }
             gathered.extend_from_slice(&rows);
+            lock(buffer).take_back(rows);
             if gathered.len() >= BATCH {
                 self.write(&gathered);
                 gathered.clear();

@@ -1,11 +1,16 @@
 //! Texts of the record: each gets a number, and is in the file before the first row that names it.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
+use hashbrown::HashTable;
 
 /// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
 pub const REMEMBERED: usize = 65_536;
+/// The same for their bytes.
+const REMEMBERED_BYTES: usize = 16 << 20;
 /// Most names of operations; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
 pub const NAMES: usize = 4096;
 /// Most sets of labels in one case; further ones are counted together as `OTHER_LABELS`.
@@ -21,10 +26,56 @@ pub const OTHER_NAMES: &str = "(other names)";
 /// Longer texts are cut, bytes.
 pub const LONGEST_TEXT: usize = 65_535;
 
+/// The texts that are remembered, one behind the other. All room of the table is taken at once: it does not grow while
+/// a load runs, only its bytes do.
+struct Known {
+    table: HashTable<Entry>,
+    bytes: Vec<u8>,
+    hasher: RandomState,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    number: u32,
+    at: u32,
+    length: u16,
+}
+
+impl Entry {
+    fn bytes(self, all: &[u8]) -> &[u8] {
+        &all[self.at as usize..][..usize::from(self.length)]
+    }
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { table: HashTable::with_capacity(REMEMBERED), bytes: Vec::new(), hasher: RandomState::default() }
+    }
+}
+
+impl Known {
+    fn get(&self, text: &str) -> Option<u32> {
+        let same = |entry: &Entry| entry.bytes(&self.bytes) == text.as_bytes();
+        self.table.find(self.hasher.hash_one(text.as_bytes()), same).map(|entry| entry.number)
+    }
+
+    /// Remember one that is not known yet, if there is room.
+    fn add(&mut self, text: &str, number: u32) {
+        let (Ok(at), Ok(length)) = (u32::try_from(self.bytes.len()), u16::try_from(text.len())) else { return };
+        if self.table.len() == REMEMBERED || self.bytes.len() + text.len() > REMEMBERED_BYTES {
+            return;
+        }
+        self.bytes.extend_from_slice(text.as_bytes());
+        let (bytes, hasher) = (&self.bytes, &self.hasher);
+        let hash = |entry: &Entry| hasher.hash_one(entry.bytes(bytes));
+        self.table.insert_unique(hasher.hash_one(text.as_bytes()), Entry { number, at, length }, hash);
+    }
+}
+
 /// The table of texts of one recorder.
 #[derive(Default)]
 pub struct Strings {
-    known: HashMap<Box<str>, u32>,
+    known: Known,
     names: HashMap<Arc<str>, u32>,
     named: HashMap<u32, Arc<str>>,
     /// Of `names`, how many have labels.
@@ -44,11 +95,11 @@ impl Strings {
             return 0;
         }
         if let Some(number) = self.known.get(text) {
-            return *number;
+            return number;
         }
         let number = self.append(text);
-        if self.known.len() < REMEMBERED && number != 0 {
-            self.known.insert(text.into(), number);
+        if number != 0 {
+            self.known.add(text, number);
         }
         number
     }
@@ -144,7 +195,24 @@ mod tests {
         let first = strings.number("fresh");
         assert_eq!(strings.number("fresh"), first + 1);
         assert_eq!(strings.number("a"), 1);
-        assert_eq!(strings.known.len(), REMEMBERED);
+        assert_eq!(strings.known.table.len(), REMEMBERED);
+        let length = strings.known.bytes.len();
+        strings.number("fresh");
+        assert_eq!(strings.known.bytes.len(), length, "what is not remembered takes no room");
+    }
+
+    #[test]
+    fn long_texts_are_remembered_until_their_bytes_are_too_many() {
+        let mut strings = Strings::default();
+        let long = |letter: &str| letter.repeat(LONGEST_TEXT);
+        let first = strings.number(&long("a"));
+        assert_eq!(strings.number(&long("a")), first);
+        for number in 0..REMEMBERED_BYTES / LONGEST_TEXT + 2 {
+            strings.number(&format!("{number}{}", long("b")));
+        }
+        assert_ne!(strings.number(&long("c")), strings.number(&long("c")));
+        assert_eq!(strings.number(&long("a")), first);
+        assert!(strings.known.bytes.len() <= REMEMBERED_BYTES);
     }
 
     #[test]

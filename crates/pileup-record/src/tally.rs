@@ -166,6 +166,7 @@ impl Tally {
     }
 
     /// Count a row; those of its bytes that came before its end are counted by `moved`, as they come.
+    #[inline]
     pub fn add_with(&mut self, row: &Row, beside: &Beside) {
         let (iteration, done) = (row.parent == 0, u64::from(row.outcome == Outcome::Passed));
         let apart = beside.ended != row.phase;

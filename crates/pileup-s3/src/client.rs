@@ -60,12 +60,10 @@ impl Client for S3Client {
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         match call.step.verb {
             Verb::Noop => return Ok(()),
-            Verb::Connect => {
-                act.calls = 1;
-                return self.session.connect().await;
-            }
-            _ => able(call)?,
+            Verb::Connect => return self.session.connect(act).await,
+            _ => {}
         }
+        able(call)?;
         self.turn += 1;
         let done = match call.step.verb {
             Verb::Read => self.read(call, act).await,

@@ -38,7 +38,7 @@ pub(crate) fn said(status: StatusCode, said: &Said) -> Failure {
         return plain;
     }
     let code = if said.code.is_empty() { "an error without a code" } else { &said.code };
-    let place = if status.is_success() { format!("in an answer of {}", plain.message) } else { plain.message };
+    let place = if status.is_success() { format!("in an answer of {}", plain.message) } else { plain.message.clone() };
     let text = format!("{code} ({place}){}", skew(said));
     let refused = REFUSALS.contains(&code) || (plain.kind == Kind::Refused && !status.is_success());
     let failure = if refused { Failure::refused(text) } else { Failure::failed(text) };
@@ -130,7 +130,7 @@ mod tests {
     fn clocks_that_are_apart_are_told_by_how_much() {
         let skewed = |asked| {
             let error = Said { code: "RequestTimeTooSkewed".to_owned(), asked: Some(asked), server: Some(100_000) };
-            said(StatusCode::FORBIDDEN, &error).message
+            said(StatusCode::FORBIDDEN, &error).message.clone()
         };
         let text = "RequestTimeTooSkewed (HTTP 403 Forbidden): the clock here is 16 min";
         assert_eq!(skewed(100_961), format!("{text} ahead of the server's"));

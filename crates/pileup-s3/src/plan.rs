@@ -1,5 +1,6 @@
 //! What is asked: requests, and what of a program S3 can do at all.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use http::header::{ETAG, SERVER};
@@ -46,11 +47,12 @@ impl Ask {
     }
 
     /// As it is sent; `asks`: the server is asked before the body is sent.
-    pub(crate) fn request(&self, asks: bool) -> Request<'static> {
+    pub(crate) fn request(&self, asks: bool) -> Request<'_> {
         let looks = matches!(self.method, Method::GET | Method::HEAD);
         Request {
+            confided: &[],
             method: self.method.clone(),
-            path: self.path.clone(),
+            path: Cow::Borrowed(&self.path),
             headers: self.headers.clone(),
             body: self.body.clone(),
             id: self.id,

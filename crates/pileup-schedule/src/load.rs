@@ -79,7 +79,7 @@ impl Load {
     /// What gives it its levels.
     #[must_use]
     pub(crate) fn shape(&self) -> &dyn Shape {
-        self.shapes.given().next().unwrap_or(&Flat)
+        self.shapes.first().unwrap_or(&Flat)
     }
 
     /// Its levels: those of its shape, else the one of its clients or rate.

@@ -6,26 +6,36 @@ use pileup_engine::client::{Act, Call, Client, Factory, Failure};
 use pileup_engine::program::Verb;
 use pileup_http1::{Session, Settings, Site, Unusable};
 
+use crate::between::{Between, Others};
 use crate::judge::judge;
-use crate::plan::{Made, Plan};
+use crate::plan::Plan;
 
 /// Makes the clients of one target.
 pub struct WebdavFactory {
     site: Arc<Site>,
+    others: Others,
 }
 
 impl WebdavFactory {
-    /// Read the settings (JSON, those of `pileup_http1::Settings`) and the files they name.
+    /// Read the settings (JSON, those of `pileup_http1::Settings`) and the files they name; those of second targets too, by their names.
     ///
     /// # Errors
     /// What is wrong, in three parts. Secrets are never part of it.
-    pub fn new(settings_json: &str) -> Result<Self, Unusable> {
-        let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            let expected = "url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust, redirect_writes";
-            Unusable::new(format!("settings of an http target: {error}"), expected, "correct the target")
-        })?;
-        Ok(Self { site: Site::new(&settings, None)? })
+    pub fn new<'a>(
+        settings_json: &str,
+        others: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, Unusable> {
+        let others = others.into_iter().map(|(name, json)| Ok((name.to_owned(), site(json)?)));
+        Ok(Self { site: site(settings_json)?, others: others.collect::<Result<_, _>>()? })
     }
+}
+
+fn site(settings_json: &str) -> Result<Arc<Site>, Unusable> {
+    let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
+        let expected = "url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust, redirect_writes";
+        Unusable::new(format!("settings of an http target: {error}"), expected, "correct the target")
+    })?;
+    Site::new(&settings, None)
 }
 
 impl Factory for WebdavFactory {
@@ -42,7 +52,8 @@ impl Factory for WebdavFactory {
             session: Session::new(&self.site, client),
             number: client,
             turn: 0,
-            made: Made::default(),
+            between: Between::new(&self.others, client),
+            plan: Plan::default(),
         }
     }
 }
@@ -54,7 +65,8 @@ pub struct WebdavClient {
     number: u32,
     /// Operations so far.
     turn: u64,
-    made: Made,
+    between: Between,
+    plan: Plan,
 }
 
 impl Client for WebdavClient {
@@ -65,19 +77,18 @@ impl Client for WebdavClient {
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         match call.step.verb {
             Verb::Noop => return Ok(()),
-            Verb::Connect => {
-                act.calls = 1;
-                return self.session.connect().await;
-            }
+            Verb::Connect => return self.session.connect(act).await,
             _ => {}
         }
-        let mut plan = Plan::new(call, &self.site, &mut self.made)?;
+        if let Some(to) = &call.step.destination {
+            return self.between.act(to, &self.site, &mut self.session, call, act).await;
+        }
+        self.plan.set(call, &self.site)?;
         self.turn += 1;
         let done = match call.step.verb {
-            Verb::Read => self.read(&mut plan, call, act).await,
-            _ => self.ask(&mut plan, call, act).await,
+            Verb::Read => self.read(call, act).await,
+            _ => self.ask(call, act).await,
         };
-        self.made.keep(call, plan.path);
         let settled = self.session.settle();
         done?;
         if call.sums && call.step.verb == Verb::Write {
@@ -88,31 +99,30 @@ impl Client for WebdavClient {
 
     async fn close(&mut self) {
         self.session.close().await;
+        self.between.close().await;
     }
 }
 
 impl WebdavClient {
     /// One request with its answer.
-    async fn ask(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
-        let request = plan.request(call)?;
-        let asked = self.session.ask(&request, act).await;
-        plan.path = request.path;
-        let mut answer = asked?;
-        let result = judge(&mut answer, plan, call, act).await;
+    async fn ask(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
+        let headers = self.plan.headers(call)?;
+        let mut answer = self.session.ask(&self.plan.request(call, &self.site, headers), act).await?;
+        let result = judge(&mut answer, &mut self.plan, call, act).await;
         let kept = self.session.keep(answer).await;
         result.and(kept)
     }
 
     /// Read what the step says, in one request or several.
-    async fn read(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
+    async fn read(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let (number, turn) = (self.number, self.turn);
         pileup_http1::read(call, number, turn, act, async |parts, act| {
-            plan.reading.set(parts);
-            self.ask(plan, call, act).await?;
-            Ok(plan.reading.total())
+            self.plan.reading.set(parts);
+            self.ask(call, act).await?;
+            Ok(self.plan.reading.total())
         })
         .await?;
-        act.sum = plan.reading.finish();
+        act.sum = self.plan.reading.finish();
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
             Some(sum) => call.judge_sum(sum),
             None => act.not_stated(step),
         },
-        Verb::Request => receive(answer, Check::answer(step), act).await.map(drop),
+        Verb::Request => receive(answer, &mut Check::answer(step), act).await.map(drop),
         Verb::Write => {
             answer.drain(None).await?;
             match digest(answer.headers()) {

@@ -1,5 +1,7 @@
 //! What is asked: which request a verb is.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IF_NONE_MATCH, RANGE};
 use http::{HeaderName, HeaderValue, Method};
@@ -10,67 +12,58 @@ use pileup_engine::verb::{Names, Traits};
 use pileup_http1::{Body, Follows, Reading, Request, Site};
 
 const DIGEST: HeaderName = HeaderName::from_static("digest");
-const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
+pub(crate) const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
-const OVERWRITE: HeaderName = HeaderName::from_static("overwrite");
-const DESTINATION: HeaderName = HeaderName::from_static("destination");
+pub(crate) const OVERWRITE: HeaderName = HeaderName::from_static("overwrite");
+pub(crate) const DESTINATION: HeaderName = HeaderName::from_static("destination");
 /// Body of a request for a listing.
 const PROPFIND: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
     <propfind xmlns=\"DAV:\"><prop><resourcetype/><getcontentlength/></prop></propfind>";
 
-/// What is asked; made into a request again for every part that is read.
+/// What a client asks; made into a request again for every part that is read. It stays with its client: the next operation often has the same
+/// path.
 pub(crate) struct Plan {
+    /// What method and path were made for: a verb, the method of its step, and a key; none: for nothing yet.
+    verb: Option<Verb>,
+    word: String,
+    key: String,
     method: Method,
+    /// Whether the method changes nothing.
+    safe: bool,
     /// Path and query at the target.
     pub(crate) path: String,
     /// What of the object is read.
     pub(crate) reading: Reading,
-    /// Whether the server is asked before the body is sent.
-    asks: bool,
     /// Where an object is renamed to: its url.
     to: Option<String>,
 }
 
-/// The path of a client's last request, which is often that of its next one.
-#[derive(Default)]
-pub(crate) struct Made {
-    /// What it was made for; none: it is in use.
-    verb: Option<Verb>,
-    key: String,
-    path: String,
-}
-
-impl Made {
-    /// Path and query of a call.
-    fn path(&mut self, call: &Call<'_>, site: &Site) -> String {
-        let verb = call.step.verb;
-        if self.verb.take() == Some(verb) && self.key == call.key {
-            return std::mem::take(&mut self.path);
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            verb: None,
+            word: String::new(),
+            key: String::new(),
+            method: Method::GET,
+            safe: true,
+            path: String::new(),
+            reading: Reading::new(false),
+            to: None,
         }
-        self.key.clear();
-        self.key.push_str(call.key);
-        match verb {
-            Verb::Request => site.address.request(call.key),
-            verb => site.address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
-        }
-    }
-
-    /// Keep the path of a call that has been done.
-    pub(crate) fn keep(&mut self, call: &Call<'_>, path: String) {
-        (self.verb, self.path) = (Some(call.step.verb), path);
     }
 }
 
 impl Plan {
-    /// For a call that is a request.
+    /// Make it that of a call that is a request.
     ///
     /// # Errors
     /// When it can be none.
-    pub(crate) fn new(call: &Call<'_>, site: &Site, made: &mut Made) -> Result<Self, Failure> {
+    pub(crate) fn set(&mut self, call: &Call<'_>, site: &Site) -> Result<(), Failure> {
         let step = call.step;
-        let method = method(step)?;
-        inside(call.key, step)?;
-        let to = if step.verb.traits().names == Names::Two {
+        if self.verb != Some(step.verb) || self.word != step.method || self.key != call.key {
+            self.make(call, site)?;
+        }
+        self.to = if step.verb.traits().names == Names::Two {
             let to = call.renamed();
             inside(&to, step)?;
             Some(site.url(&site.address.named(&to)))
@@ -83,35 +76,56 @@ impl Plan {
         if step.read_ahead.is_some_and(|ahead| ahead > 0) {
             return Err(Failure::failed("nothing can be asked for ahead over HTTP; expected no read_ahead"));
         }
-        let reading = Reading::new(call.sums && step.verb == Verb::Read);
-        let asks = site.asks(body(call).size());
-        Ok(Self { method, path: made.path(call, site), reading, asks, to })
+        self.reading = Reading::new(call.sums && step.verb == Verb::Read);
+        Ok(())
     }
 
-    /// The request for it, or for the part of it that is read now; its path is to be given back.
-    ///
-    /// # Errors
-    /// When one of the user's headers is none.
-    pub(crate) fn request<'a>(&mut self, call: &Call<'a>) -> Result<Request<'a>, Failure> {
+    /// Make method and path those of a call.
+    fn make(&mut self, call: &Call<'_>, site: &Site) -> Result<(), Failure> {
         let step = call.step;
-        let safe = matches!(self.method.as_str(), "GET" | "HEAD" | "PROPFIND" | "OPTIONS");
-        Ok(Request {
+        self.verb = None;
+        self.method = method(step)?;
+        inside(call.key, step)?;
+        self.safe = matches!(self.method.as_str(), "GET" | "HEAD" | "PROPFIND" | "OPTIONS");
+        self.path = match step.verb {
+            Verb::Request => site.address.request(call.key),
+            verb => site.address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
+        };
+        step.method.clone_into(&mut self.word);
+        call.key.clone_into(&mut self.key);
+        self.verb = Some(step.verb);
+        Ok(())
+    }
+
+    /// The request for it, or for the part of it that is read now, with its headers.
+    pub(crate) fn request<'a>(
+        &'a self,
+        call: &Call<'a>,
+        site: &Site,
+        headers: Vec<(HeaderName, HeaderValue)>,
+    ) -> Request<'a> {
+        let (step, body) = (call.step, body(call));
+        Request {
+            confided: &[],
             method: self.method.clone(),
-            headers: self.headers(call)?,
-            path: std::mem::take(&mut self.path),
-            body: body(call),
+            headers,
+            path: Cow::Borrowed(&self.path),
+            asks: site.asks(body.size()),
+            body,
             id: call.id,
             sums: call.sums,
-            asks: self.asks,
-            repeatable: safe || (step.missing_ok && matches!(step.verb, Verb::Delete | Verb::Mkdir)),
+            repeatable: self.safe || (step.missing_ok && matches!(step.verb, Verb::Delete | Verb::Mkdir)),
             follows: follows(step),
             answers: &step.expect.statuses,
             keeps: &[],
-        })
+        }
     }
 
-    /// The headers that this request has and others have not.
-    fn headers(&self, call: &Call<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Failure> {
+    /// The headers that its request has and others have not.
+    ///
+    /// # Errors
+    /// When one of the user's is none.
+    pub(crate) fn headers(&self, call: &Call<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Failure> {
         let step = call.step;
         let mut headers = Vec::new();
         match step.verb {
@@ -188,7 +202,7 @@ fn method(step: &Step) -> Result<Method, Failure> {
     })
 }
 
-fn inside(key: &str, step: &Step) -> Result<(), Failure> {
+pub(crate) fn inside(key: &str, step: &Step) -> Result<(), Failure> {
     if step.verb.traits().names != Names::Url && key.split('/').any(|name| name == "..") {
         return Err(Failure::failed("the path leaves the target's folder; expected one without .."));
     }
@@ -200,10 +214,10 @@ fn uploads(step: &Step) -> bool {
     step.content.is_some() || step.verb == Verb::Write || matches!(step.method.as_str(), "PUT" | "POST" | "PATCH")
 }
 
-fn extension(name: &[u8]) -> Result<Method, Failure> {
+pub(crate) fn extension(name: &[u8]) -> Result<Method, Failure> {
     Method::from_bytes(name).map_err(|error| Failure::failed(error.to_string()))
 }
 
-fn value(text: &str) -> Result<HeaderValue, Failure> {
+pub(crate) fn value(text: &str) -> Result<HeaderValue, Failure> {
     HeaderValue::from_str(text).map_err(|error| Failure::failed(error.to_string()))
 }

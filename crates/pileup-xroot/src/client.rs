@@ -193,6 +193,18 @@ impl XrootClient {
         self.ask_for(&Ask { body, opaque, ..about(Code::Query, text) }, act).await
     }
 
+    /// Have the server bring or drop files, named one in each line (kXR_prepare); returns what it calls the request.
+    pub(crate) async fn prepare(
+        &mut self,
+        options: u8,
+        more: u16,
+        text: &str,
+        act: &mut Act,
+    ) -> Result<Vec<u8>, Trouble> {
+        let body = frame::body(&[(0, &[options]), (4, &more.to_be_bytes())]);
+        self.ask_for(&Ask { body, opaque: false, again: false, ..about(Code::Prepare, text) }, act).await
+    }
+
     /// The checksum that the server has of a file: its kind and its digits.
     pub(crate) async fn checksum(&mut self, path: &str, act: &mut Act) -> Result<(String, String), Trouble> {
         let answer = self.query(3, path, act).await?;

@@ -37,6 +37,7 @@ pub enum Code {
     Rmdir = 3015,
     Stat = 3017,
     Write = 3019,
+    Prepare = 3021,
     Readv = 3025,
     PgWrite = 3026,
     PgRead = 3030,

@@ -137,6 +137,10 @@ impl Control for Plane {
         self.run(async |client, act| client.query(code, &text, act).await)
     }
 
+    fn prepare(&mut self, options: u8, more: u16, lines: &str) -> Result<Vec<u8>, Problem> {
+        self.run(async |client, act| client.prepare(options, more, lines, act).await)
+    }
+
     fn checksum(&mut self, key: &str) -> Result<(String, String), Problem> {
         let path = self.client.path(key)?;
         self.run(async |client, act| client.checksum(&path, act).await)

@@ -100,7 +100,7 @@ impl Session {
             let why = if target.is_tls(place) { "the url asks for it" } else { "a token must not travel unencrypted" };
             return Err(Trouble::failed(format!("the server has no TLS, but {why}")));
         }
-        session.log_in(target).await?;
+        session.log_in(target, client).await?;
         Ok(session)
     }
 
@@ -134,16 +134,16 @@ impl Session {
         Ok(Self { wire: Wire::new(stream), private: true, ..self })
     }
 
-    async fn log_in(&mut self, target: &Target) -> Result<(), Trouble> {
+    async fn log_in(&mut self, target: &Target, client: u32) -> Result<(), Trouble> {
         let number = self.next();
-        frame::put_login(self.wire.output(), number, target.user());
+        frame::put_login(self.wire.output(), number, &target.user(client));
         let text = self.entry(number).await?;
         let asked = frame::login(&text).map_err(Trouble::garbage)?;
         if asked.is_empty() {
             return Ok(());
         }
         for way in &asked {
-            if let Some(credentials) = target.credentials(way, self.private)? {
+            if let Some(credentials) = target.credentials(way, self.private, client)? {
                 self.shown = target.token();
                 let number = self.next();
                 frame::put_credentials(self.wire.output(), number, way, &credentials);
@@ -416,6 +416,6 @@ fn unfriendly(broken: Broken) -> Trouble {
     let trouble = error::no_answer(&broken, false);
     Trouble::failed(match trouble.failure.message.strip_suffix(" before the answer") {
         Some(what) => format!("{what} in the handshake"),
-        None => trouble.failure.message,
+        None => trouble.failure.message.clone(),
     })
 }

@@ -15,6 +15,11 @@ use crate::address::Address;
 use crate::error::Trouble;
 use crate::frame::{self, Redirect};
 
+/// What the number of a client takes the place of in a user name.
+const CLIENT: &str = "{client}";
+/// Letters beside it that leave room for five digits in the 8 letters of a login.
+const BESIDE: usize = 3;
+
 /// Settings of a target, as `ClientSpec.settings` of protocol `xroot` writes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,8 +108,14 @@ impl Target {
             (None, None) => None,
         };
         let user = settings.user.or_else(|| address.user.clone()).unwrap_or_else(|| "pileup".to_owned());
-        if user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
-            return Err(Unusable::new("the user name is not plain", "letters, digits, - _ .", "correct it"));
+        let plain = user.replacen(CLIENT, "", 1);
+        if user.is_empty() || !plain.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+            let wanted = "letters, digits, - _ ., and {client} for the number of the client";
+            return Err(Unusable::new("the user name is not plain", wanted, "correct it"));
+        }
+        if plain.len() < user.len() && plain.len() > BESIDE {
+            let what = "the user name is too long for the number of a client: a login takes 8 letters";
+            return Err(Unusable::new(what, "at most 3 letters beside {client}", "shorten it"));
         }
         let target = Self {
             home: Host::through(&address.host, address.port, settings.via),
@@ -167,9 +178,9 @@ impl Target {
         place.map_or(&self.address.host, |place| &place.host)
     }
 
-    /// User to log in as.
-    pub(crate) fn user(&self) -> &str {
-        &self.user
+    /// User to log in as: each client under a name of its own if the suite says so.
+    pub(crate) fn user(&self, client: u32) -> String {
+        self.user.replacen(CLIENT, &client.to_string(), 1)
     }
 
     /// Whether the url, or the redirect, says that TLS is spoken there.
@@ -186,9 +197,9 @@ impl Target {
     ///
     /// # Errors
     /// When the token cannot be read.
-    pub(crate) fn credentials(&self, way: &str, private: bool) -> Result<Option<Vec<u8>>, Trouble> {
+    pub(crate) fn credentials(&self, way: &str, private: bool, client: u32) -> Result<Option<Vec<u8>>, Trouble> {
         match (way, &self.token) {
-            ("unix", _) => Ok(Some(frame::unix(&self.user))),
+            ("unix", _) => Ok(Some(frame::unix(&self.user(client)))),
             ("ztn", Some(token)) if private => Ok(frame::ztn(&token.now().map_err(Trouble::failed)?)),
             _ => Ok(None),
         }
@@ -285,12 +296,12 @@ mod tests {
     #[test]
     fn only_some_ways_are_ours() {
         let with = target(r#"{"url": "root://me@h//", "token": "t"}"#).unwrap();
-        assert_eq!(with.credentials("unix", false), Ok(Some(b"unix\0me me\0".to_vec())));
-        assert_eq!(with.credentials("ztn", true), Ok(frame::ztn("t")));
-        assert_eq!(with.credentials("ztn", false), Ok(None));
-        assert_eq!(with.credentials("gsi", true), Ok(None));
+        assert_eq!(with.credentials("unix", false, 0), Ok(Some(b"unix\0me me\0".to_vec())));
+        assert_eq!(with.credentials("ztn", true, 0), Ok(frame::ztn("t")));
+        assert_eq!(with.credentials("ztn", false, 0), Ok(None));
+        assert_eq!(with.credentials("gsi", true, 0), Ok(None));
         let without = target(r#"{"url": "root://h//"}"#).unwrap();
-        assert_eq!(without.credentials("ztn", true), Ok(None));
+        assert_eq!(without.credentials("ztn", true, 0), Ok(None));
     }
 
     #[test]
@@ -302,6 +313,8 @@ mod tests {
             (r#"{"url": "root://h//", "token": "sec ret"}"#, "the token holds a space"),
             (r#"{"url": "root://h//", "token_file": "/no/such/file"}"#, "there is no such file"),
             (r#"{"url": "root://h//", "user": "a b"}"#, "the user name is not plain"),
+            (r#"{"url": "root://h//", "user": "p{client}{client}"}"#, "the user name is not plain"),
+            (r#"{"url": "root://h//", "user": "load{client}"}"#, "the user name is too long"),
             (r#"{"url": "roots://h//", "ca": "/no/such/file"}"#, "there is no such file"),
         ] {
             let error = target(json).err().unwrap().to_string();

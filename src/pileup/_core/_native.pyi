@@ -465,6 +465,12 @@ class Session:
     def rename(self, old: str, new: str) -> None: ...
     def query(self, code: int, argument: str) -> bytes:
         """Ask what only this protocol knows, by its own number: over `root://` that of kXR_query (7 configuration)."""
+    def prepare(self, options: int, more: int, lines: str) -> bytes:
+        """Have files brought from tape, or dropped, one in each line; returns the id of the request.
+
+        Over `root://` these are the two sets of options of kXR_prepare (8 stage, 1 cancel; of the second 1 evict), and
+        the lines are paths of the server itself. OSError for protocols without.
+        """
     def checksum(self, path: str) -> tuple[str, str]:
         """Kind and hexadecimal digits of the checksum that the server has of a file."""
     def close(self) -> None:

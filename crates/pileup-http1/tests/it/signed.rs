@@ -145,8 +145,9 @@ fn bytes_of(object: &Object, begin: u64, end: u64) -> Vec<u8> {
 
 fn request(site: &Site, method: Method, key: &str, body: Body) -> Request<'static> {
     Request {
+        confided: &[],
         method,
-        path: site.address.object(key, false),
+        path: site.address.object(key, false).into(),
         headers: Vec::new(),
         body,
         id: 7,

@@ -90,7 +90,7 @@ fn around_the_cache_whole_blocks_are_moved() {
     assert_eq!(act(&mut client, &scattered, "a").0, Ok(()));
     for wrong in [r#""offset": 100, "length": 4096"#, r#""length": 100"#] {
         let message =
-            act(&mut client, &format!(r#"{{"verb": "read", {wrong}, {content}}}"#), "a").0.unwrap_err().message;
+            act(&mut client, &format!(r#"{{"verb": "read", {wrong}, {content}}}"#), "a").0.unwrap_err().message.clone();
         assert!(message.contains("100 bytes; expected a multiple of 4096"), "{message}");
     }
     std::fs::write(root.join("odd"), vec![0; 10_000]).unwrap();

@@ -42,6 +42,8 @@ pub(crate) struct Rules {
     pub(crate) cycle: i64,
     /// Most jobs queued and running; beyond, refused.
     pub(crate) limit: usize,
+    /// Most jobs of a user that are not purged, whether they have ended or not; beyond, refused.
+    pub(crate) user_limit: Option<usize>,
     /// Most submissions of jobs per second, none: any.
     pub(crate) rate: Option<f64>,
     /// Share of the jobs that fail.
@@ -67,6 +69,7 @@ impl Default for Rules {
             slots: 100,
             cycle: 1_000_000_000,
             limit: 200_000,
+            user_limit: None,
             rate: None,
             failing: 0.0,
             checkpoint: 5_000_000_000,

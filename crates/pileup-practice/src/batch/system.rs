@@ -2,7 +2,7 @@
 //! everything that was due by then has happened at exactly its own time.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::rc::Rc;
 
@@ -41,7 +41,8 @@ pub(crate) struct System {
     pub(crate) totals: Totals,
     jobs: HashMap<u64, Job>,
     names: BTreeSet<(Rc<str>, u64)>,
-    users: BTreeSet<Rc<str>>,
+    /// Jobs of each user that are not purged.
+    users: BTreeMap<Rc<str>, usize>,
     /// Ids in the order of submission; some are not queued any more.
     queue: VecDeque<u64>,
     /// When jobs that run will end; some do not run any more.
@@ -79,7 +80,7 @@ impl System {
             totals: Totals::default(),
             jobs: HashMap::new(),
             names: BTreeSet::new(),
-            users: BTreeSet::new(),
+            users: BTreeMap::new(),
             queue: VecDeque::new(),
             ends: BinaryHeap::new(),
             finished: VecDeque::new(),
@@ -221,7 +222,7 @@ impl System {
         let mut ids = Vec::with_capacity(wanted.len());
         for (place, job) in wanted.iter().enumerate() {
             let user = job.user.as_deref().unwrap_or(NOBODY);
-            if let Some(reason) = self.refusal(now) {
+            if let Some(reason) = self.refusal(now, user) {
                 self.refuse(now, &wanted[place..], &reason);
                 return (ids, Some(reason));
             }
@@ -246,9 +247,12 @@ impl System {
     }
 
     /// Why one more is not allowed.
-    fn refusal(&mut self, now: i64) -> Option<String> {
+    fn refusal(&mut self, now: i64, user: &str) -> Option<String> {
         if self.active() >= self.rules.limit {
             return Some(format!("limit of {} jobs", self.rules.limit));
+        }
+        if let Some(most) = self.rules.user_limit.filter(|most| self.users.get(user).is_some_and(|has| has >= most)) {
+            return Some(format!("limit of {most} jobs of {user} that are not purged"));
         }
         let rate = self.rules.rate?;
         let allowed = self.allowed.as_mut().is_some_and(|bucket| bucket.take(now));
@@ -257,8 +261,8 @@ impl System {
 
     fn insert(&mut self, time: i64, id: u64, name: &str, user: &str, duration: u64) {
         let name: Rc<str> = Rc::from(name);
-        let user = self.users.get(user).cloned().unwrap_or_else(|| Rc::from(user));
-        self.users.insert(Rc::clone(&user));
+        let user = self.users.get_key_value(user).map_or_else(|| Rc::from(user), |(user, _)| Rc::clone(user));
+        *self.users.entry(Rc::clone(&user)).or_default() += 1;
         self.totals.submitted += 1;
         self.note(time, &Event::Submitted(id, name.to_string(), user.to_string(), duration));
         self.names.insert((Rc::clone(&name), id));
@@ -321,6 +325,9 @@ impl System {
     fn drop_job(&mut self, id: u64) -> Option<Job> {
         let job = self.jobs.remove(&id)?;
         self.names.remove(&(Rc::clone(&job.name), id));
+        if let Some(has) = self.users.get_mut(&job.user) {
+            *has -= 1;
+        }
         self.counts[job.state as usize] -= 1;
         Some(job)
     }

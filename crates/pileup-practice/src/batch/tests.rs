@@ -61,6 +61,14 @@ fn limits_refuse_and_say_why() {
     system.advance(BASE + 100 * S);
     assert_eq!(system.submit(BASE + 100 * S, &wanted(&["d"], 5)), (vec![4], None), "those that ended do not count");
 
+    let mut system = System::new(Rules { user_limit: Some(2), ..rules() }, BASE);
+    let (ids, why) = system.submit(BASE, &wanted(&["a", "b", "c"], 5));
+    assert_eq!((ids, why.as_deref()), (vec![1, 2], Some("limit of 2 jobs of nobody that are not purged")));
+    system.advance(BASE + 100 * S);
+    assert_eq!(system.submit(BASE + 100 * S, &wanted(&["c"], 5)).0, Vec::<u64>::new(), "those that ended count, too");
+    assert_eq!(system.purge(BASE + 100 * S, 1), Some(true));
+    assert_eq!(system.submit(BASE + 100 * S, &wanted(&["c", "d"], 5)).0, vec![3], "one has gone");
+
     let mut system = System::new(Rules { rate: Some(2.0), ..rules() }, BASE);
     let mut taken = |time, count| system.submit(BASE + time, &wanted(&["a"; 9][..count], 5)).0.len();
     assert_eq!([taken(0, 9), taken(S / 4, 1), taken(S / 2, 9), taken(100 * S, 9)], [2, 0, 1, 2]);

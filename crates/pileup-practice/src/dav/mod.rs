@@ -3,6 +3,7 @@
 pub(crate) mod asked;
 pub(crate) mod listing;
 pub(crate) mod properties;
+mod third;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};
@@ -95,7 +96,7 @@ fn is_protected(name: &Name) -> bool {
     name.dav().is_some_and(|local| local != listing::OPEN)
 }
 
-/// Copy something, or give it another name.
+/// Copy something, also from another server and to one, or give it another name.
 pub(crate) async fn transfer(
     server: &Storage,
     turn: &Turn,
@@ -106,14 +107,13 @@ pub(crate) async fn transfer(
     if asked(turn, request.body_mut()).await.is_none_or(|body| !body.is_empty()) {
         return says(415, "what is copied or moved is named without a body");
     }
+    let Some(overwrite) = overwrites(request.headers()) else { return says(400, "overwrite is neither T nor F") };
+    if !moves && let Some(other) = third::other(request.headers()) {
+        return third::begin(server, turn, path, request.headers(), other, overwrite);
+    }
     let to = match destination(request.headers()) {
         Ok(to) => to,
         Err((status, why)) => return says(status, why),
-    };
-    let overwrite = match text(request.headers(), &OVERWRITE).map(str::trim) {
-        None | Some("T" | "t") => true,
-        Some("F" | "f") => false,
-        Some(_) => return says(400, "overwrite is neither T nor F"),
     };
     let deep = match text(request.headers(), &DEPTH).map(str::trim) {
         None => true,
@@ -143,6 +143,15 @@ fn destination(headers: &HeaderMap) -> Result<Path, (u16, &'static str)> {
         }
     }
     Path::parse(uri.path()).ok_or((400, "the path of the destination cannot be understood"))
+}
+
+/// Whether what is there may be replaced (RFC 4918, 10.6); none: the header says neither.
+fn overwrites(headers: &HeaderMap) -> Option<bool> {
+    match text(headers, &OVERWRITE).map(str::trim) {
+        None | Some("T" | "t") => Some(true),
+        Some("F" | "f") => Some(false),
+        Some(_) => None,
+    }
 }
 
 fn is_infinity(depth: &str) -> bool {

@@ -73,7 +73,7 @@ fn large_objects_go_in_parts_each_with_its_sum() {
             ("checksum", 11 * MIB, Err("checksum: what the server states is not the sum of what was written")),
         ] {
             let (done, _) = once(&server, &with, &step(verb, json!({"content": content(size)})), checksum);
-            assert_eq!(done.map_err(|failure| failure.message), expected.map_err(str::to_owned), "{verb}");
+            assert_eq!(done.map_err(|failure| failure.message.clone()), expected.map_err(str::to_owned), "{verb}");
         }
         let small = step("write", json!({"content": content(5 * MIB)}));
         assert_eq!(once(&server, &with, &small, "small").1.calls, 1, "what is not larger than a part is sent at once");
@@ -120,7 +120,7 @@ fn what_s3_cannot_do_is_said() {
         ("write", json!({"content": content(9), "checksum": "adler32"}), "S3 has no Adler-32"),
     ] {
         let (done, acted) = once(&server, &json!({}), &step(verb, words), "a");
-        let told = done.unwrap_err().message;
+        let told = done.unwrap_err().message.clone();
         assert!(told.contains(why) && acted.calls == 0, "{verb}: {told}");
     }
     assert_eq!(once(&server, &json!({}), &step("mkdir", json!({"missing_ok": true})), "a/b").0, Ok(()));

@@ -15,7 +15,7 @@ const MINUTES_16: i64 = 16 * 60 * 1_000_000_000;
 fn read(server: &Server, changes: &Value) -> (Kind, String) {
     assert_eq!(once(server, &json!({}), &step("write", json!({"content": content(1000)})), "there").0, Ok(()));
     let failure = once(server, changes, &step("read", json!({"content": content(1000)})), "there").0.unwrap_err();
-    (failure.kind, failure.message)
+    (failure.kind, failure.message.clone())
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn clocks_that_are_apart() {
         let server = server(&json!({"clock_ahead": ahead}));
         let failure = once(&server, &json!({}), &step("write", json!({"content": content(10)})), "a").0.unwrap_err();
         let text = format!("RequestTimeTooSkewed (HTTP 403 Forbidden): the clock here is 16 min {way} the server's");
-        assert_eq!((failure.kind, failure.message), (Refused, text));
+        assert_eq!((failure.kind, failure.message.clone()), (Refused, text));
     }
 }
 
@@ -123,7 +123,7 @@ fn upload(answers: &'static [&'static [u8]]) -> (Kind, String) {
     let with = json!({"part_size": 5 * MIB, "http": {"url": url, "expect": "never"}});
     assert!(settings(&real, &with).contains(&url));
     let failure = once(&real, &with, &step("write", json!({"content": content(6 * MIB)})), "a").0.unwrap_err();
-    (failure.kind, failure.message)
+    (failure.kind, failure.message.clone())
 }
 
 const BEGUN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 88\r\n\r\n\

@@ -27,6 +27,14 @@ macro_rules! shapes {
             /// All words that there are.
             pub(crate) const WORDS: &[&str] = &[$(stringify!($word)),*];
 
+            /// The one that is given: asked for several times in each iteration.
+            pub(crate) fn first(&self) -> Option<&dyn Shape> {
+                $(if let Some(shape) = &self.$word {
+                    return Some(shape);
+                })*
+                None
+            }
+
             /// Those that are given.
             pub(crate) fn given(&self) -> impl Iterator<Item = &dyn Shape> {
                 [$(self.$word.as_ref().map(|shape| shape as &dyn Shape)),*].into_iter().flatten()

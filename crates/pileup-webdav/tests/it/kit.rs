@@ -25,7 +25,7 @@ pub fn step(changes: Value) -> Step {
 
 /// A client of this target.
 pub fn client(settings: Value) -> WebdavClient {
-    WebdavFactory::new(&settings.to_string()).unwrap().make(0)
+    WebdavFactory::new(&settings.to_string(), []).unwrap().make(0)
 }
 
 /// Do one operation and say what came of it.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)] // helpers of tests, outside of the functions that clippy.toml exempts
 mod acts;
+mod between;
 mod framing;
 mod handshakes;
 mod kit;

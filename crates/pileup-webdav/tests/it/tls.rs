@@ -68,7 +68,7 @@ fn a_known_ca_is_trusted_and_others_are_not() {
             assert_eq!(act(&mut client, &step(json!({"verb": "read", "content": content})), "a").await.0, Ok(()));
         }
         let mut doubtful = client(json!({"url": storage.url("https"), "ca": strange.path("ca.pem")}));
-        let text = doubtful.open().await.unwrap_err().message;
+        let text = doubtful.open().await.unwrap_err().message.clone();
         let begin = "TLS: certificate not trusted (its issuer is not among the CA certificates): subject \"CN=";
         assert!(text.starts_with(begin) && text.contains(", issuer \"CN=") && text.contains(", SHA-256 "), "{text}");
         let mut blunt = client(json!({"url": storage.url("http")}));
@@ -83,7 +83,7 @@ fn the_name_counts() {
     let storage = files.storage("tls-name", "other.pem", None);
     run(async {
         let mut client = client(json!({"url": storage.url("https"), "ca": files.path("ca.pem")}));
-        let text = client.open().await.unwrap_err().message;
+        let text = client.open().await.unwrap_err().message.clone();
         assert!(text.starts_with("TLS: certificate not trusted (it is for another host name): "), "{text}");
     });
 }
@@ -91,7 +91,7 @@ fn the_name_counts() {
 /// What opening a connection with these settings comes to.
 async fn opened(storage: &Storage, mut settings: serde_json::Value) -> Result<(), String> {
     settings["url"] = json!(storage.url("https"));
-    client(settings).open().await.map_err(|failure| failure.message)
+    client(settings).open().await.map_err(|failure| failure.message.clone())
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_port_without_tls_is_said() {
 fn wrong_files_are_named() {
     let files = Files::new("wrong");
     let error = |settings: serde_json::Value| {
-        pileup_webdav::WebdavFactory::new(&settings.to_string()).err().unwrap().to_string()
+        pileup_webdav::WebdavFactory::new(&settings.to_string(), []).err().unwrap().to_string()
     };
     let url = "https://127.0.0.1:1/";
     for (settings, what) in [

@@ -226,7 +226,7 @@ fn tls_is_checked_and_a_server_without_is_named() {
     run(async {
         let strange = server.folder.join("cert/host.pem");
         let mut client = client(json!({"url": server.url("roots"), "ca": strange}));
-        let told = client.open().await.unwrap_err().message;
+        let told = client.open().await.unwrap_err().message.clone();
         let begin = "TLS: certificate not trusted (its issuer is not among the CA certificates): subject \"CN=";
         assert!(told.starts_with(begin), "{told}");
         let sha256 = told.rsplit(' ').next().unwrap();
@@ -237,7 +237,7 @@ fn tls_is_checked_and_a_server_without_is_named() {
         }
         let named = server.url("roots").replace("127.0.0.1", "localhost");
         let mut client = crate::kit::client(json!({"url": named, "ca": server.folder.join("cert/ca.pem")}));
-        let told = client.open().await.unwrap_err().message;
+        let told = client.open().await.unwrap_err().message.clone();
         assert!(told.starts_with("TLS: certificate not trusted (it is for another host name): "), "{told}");
     });
 }
