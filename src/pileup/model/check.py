@@ -10,7 +10,7 @@ iterations that were due (begun, for `service`), of which those that did not pas
 `passed_response` and `passed_service` are of passed ones only. `bytes` and `calls` are bytes transferred and calls
 made; the outcomes count iterations or operations. `rate(copy)` and `count(copy)` count what passed;
 `fraction(copy.failed)` is the share of all that ended (of `missed`: of all that was due). `width` is the largest value
-less the smallest.
+less the smallest, `slope` how fast samples grow: by time, so that of bytes it is a bandwidth.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pileup.model.nearest import nearest
 from pileup.model.record import OF_DUE
 
 COUNTING = ("count", "rate", "fraction", "sum")
-VALUES = ("mean", "min", "max", "first", "last", "width")
+VALUES = ("mean", "min", "max", "first", "last", "width", "slope")
 FUNCTIONS = (*COUNTING, *VALUES)
 COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 TIMES = ("response", "service", "passed_response", "passed_service")
@@ -146,7 +146,8 @@ def resolve(
     metric = ".".join(check.path)[len(monitor) + 1 :]
     if not metric:
         raise ValueError(f"{monitor!r} is a monitor and no metric is named; expected {monitor}.METRIC")
-    if monitor in (recording or ()) and (check.function in ("rate", "fraction") or check.path[-1] in FIELDS):
+    of_operation = "." in metric and check.path[-1] in FIELDS  # a word alone names a metric or an operation
+    if monitor in (recording or ()) and (check.function in ("rate", "fraction") or of_operation):
         return as_served(check, monitor)
     if check.function in ("rate", "fraction"):
         raise ValueError(f"{check.function} of a monitor's metric; expected {_list((*VALUES, 'count', 'sum', 'p50'))}")
@@ -198,11 +199,13 @@ def _is_reported(check: Check, rest: Sequence[str]) -> bool:
     """Whether `test.word` means a number that the test reported: operations have times, and no first or last one."""
     if len(rest) != 1 or rest[0] in FIELDS or check.function not in ("sum", *VALUES, "quantile"):
         return False
-    return check.function in ("first", "last") or not _fits(check.dimension, "time", check.value)
+    return check.function in ("first", "last", "slope") or not _fits(check.dimension, "time", check.value)
 
 
 def _dimension(check: Check, field: str) -> str:
     """Return the dimension of a figure by its function and field. Raises ValueError when they do not go together."""
+    if check.function == "slope":
+        raise ValueError(f"slope of {field}; expected slope of a monitor's metric, or of a number that a test reports")
     if check.function == "fraction":
         if field not in OF_DUE:
             raise ValueError(f"fraction of {field}; expected fraction of {_list(OF_DUE)}")

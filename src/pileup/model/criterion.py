@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from pileup.model.quantities import Count
 from pileup.model.suite_part import Name, Part, Text
 
 Confidence = Literal["estimate", "shown"]
@@ -29,6 +30,12 @@ class CriterionSpec(Part):
     )
     at: tuple[dict[str, str], ...] = Field(
         (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
+    )
+    at_least: Count | None = Field(
+        None,
+        ge=1,
+        description="fewest values (iterations, operations, samples) that the figure must be of, at each point; with "
+        "fewer the verdict is unknown",
     )
     confidence: Confidence | None = Field(
         None,

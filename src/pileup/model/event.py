@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 FAULT = "fault"
 """Kind of the events of faults, and the name of their samples in checks."""
+CLOCK = "clock"
+"""Kind of the events that say how far the clock of a server was off."""
 REPORT = "report"
 """Kind of the events of reports that were not written."""
 RECOVERY = "recovery"

@@ -96,6 +96,10 @@ class EventEntry:
     """Of a fault that was done and is over, ns."""
     gone: int | None = None
     """When all of a server was gone."""
+    ahead: int | None = None
+    """How far the clock of a server was ahead of ours, ns; the times that the monitor recorded are corrected by it."""
+    error: int | None = None
+    """By how much that may be wrong, ns."""
     words: Mapping[str, object] = field(default_factory=dict)
     """The whole line, to be copied or exported."""
 

@@ -267,6 +267,8 @@ class MonitorEntry:
     """The target whose host it speaks of."""
     records: bool | None = field(default=None, metadata=LATER)
     """Whether it records operations of a server; None: not known."""
+    resolution: int | None = field(default=None, metadata=LATER)
+    """Steps of the clock that their times are of, ns; 0: fine enough; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +286,8 @@ class CriterionEntry:
     """Points of the scan at which it must hold; empty: at each."""
     confidence: str = ""
     """"estimate" or "shown"; empty in old records: "estimate"."""
+    at_least: int = field(default=0, metadata=LATER)
+    """Fewest values that its figure must be of, to be judged; 0: any number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,14 +76,15 @@ class Fault(Part):
 class StorageFault(Fault):
     """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
 
-    kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost"] = Field(  # type: ignore[assignment]  # more of them
-        description="stall: no answer for a time; refuse: 503 at once; truncate: the body ends in the middle; "
-        "wrong_byte: one byte of an object that is read is changed; error: an error status; ghost: carried out, "
-        "but answered late or never"
+    kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost", "error_in_202"] = Field(  # type: ignore[assignment]  # more of them
+        description="stall: no answer for a time; refuse: 503 at once; truncate: the body ends in the middle, a "
+        "third-party copy is broken off; wrong_byte: one byte of an object that is read or copied is changed; error: "
+        "an error status; ghost: carried out, but answered late or never; error_in_202: a third-party copy fails in "
+        "the middle, and the report in the answer of 202 says so"
     )
 
 
-class S3Fault(StorageFault):
+class S3Fault(Fault):
     """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
 
     kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost", "error_in_200", "broken_xml"] = Field(  # type: ignore[assignment]  # more of them
@@ -168,6 +169,7 @@ class StorageSettings(GuardedSettings):
         None, ge=1000, description="of all bodies together, in and out; default: unlimited"
     )
     capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
+    markers: Duration = Field(10**9, ge=10**6, description="time between two performance markers of a third-party copy")
     pool_threads: int | None = Field(
         None,
         ge=1,
@@ -200,6 +202,7 @@ class StorageSettings(GuardedSettings):
         return self.common() | {
             "bandwidth": self.bandwidth,
             "capacity": self.capacity,
+            "markers": self.markers,
             "service": self.service.to_native(),
             "pool": None
             if self.pool_threads is None
@@ -270,6 +273,11 @@ class BatchSettings(GuardedSettings):
     slots: int = Field(100, ge=0, le=10_000_000, description="jobs that run at the same time")
     cycle: Duration = Field(10**9, description="jobs begin at multiples of this after the start; 0: at once")
     limit: Count = Field(200_000, description="most jobs queued and running; beyond, submissions are refused")
+    user_limit: Count | None = Field(
+        None,
+        description="most jobs of a user that are not purged; beyond, submissions are refused, as where each job has a "
+        "folder in one of its user: ext3 allows 31,998 there; default: any",
+    )
     rate: Rate | None = Field(None, gt=0, description="most jobs submitted per second; default: any")
     failing: Fraction = Field(0.0, le=1, description="share of the jobs that fail")
     checkpoint: Duration = Field(
@@ -302,11 +310,11 @@ class BatchSettings(GuardedSettings):
 
     def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeBatch` (as JSON): times in ns, rate per second."""
-        rules = ("slots", "cycle", "limit", "rate", "failing", "checkpoint", "loss", "reuse_ids", "keep", "history")
+        rules = ("slots", "cycle", "limit", "user_limit", "rate", "failing", "checkpoint", "loss", "reuse_ids", "keep")
         costs = ("submit_cost", "status_cost", "purge_cost", "delegate_cost")
         return (
             self.common()
-            | {name: getattr(self, name) for name in (*rules, "jobs")}
+            | {name: getattr(self, name) for name in (*rules, "history", "jobs")}
             | {name: getattr(self, name).to_native() for name in costs}
             | {"faults": [fault.to_native() for fault in self.faults], "users": list(self.users)}
         )

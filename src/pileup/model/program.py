@@ -108,6 +108,10 @@ class Destination:
     """Its name in the suite."""
     keys: Keys
     """Names there: object `n` of the step's keys goes to number `n` of these."""
+    pull: bool = False
+    """Whether the second target fetches the object. False: the step's own target sends it."""
+    streams: int | None = None
+    """Streams that an object goes over; None: as many as the servers like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,8 @@ class Step:
     """Of a write or a rename: whether nothing may be there under the name yet. False: what is there is replaced, which
     is for names in a folder of the run's own. The harness sets it for all others."""
     destination: Destination | None = None
-    """Of a verb with a second target: which one, and under which names there."""
+    """Of a verb with a second target: which one, and under which names there. A `checksum` with one asks for that of
+    the object there, and compares it with the known content, else with what the step's own target states."""
 
     @property
     def traits(self) -> Traits:
@@ -201,3 +206,5 @@ class ClientSpec:
 
     protocol: str
     settings: Mapping[str, object] = field(default_factory=dict, repr=False)
+    others: Mapping[str, ClientSpec] = field(default_factory=dict, repr=False)
+    """The clients of second targets, by their names in the suite."""

@@ -13,6 +13,7 @@ from pileup.model.check import Check, Selected
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Distribution, Figure
+from pileup.model.joined import Joined, OneSided, ServerClock
 from pileup.model.manifest import Manifest, TrialResult
 from pileup.model.matrix import Matrix
 from pileup.model.record import CaseOutcome
@@ -578,6 +579,12 @@ class RunResults:
     """The fates of submissions, by each audit."""
     served: tuple[Served, ...] = ()
     """Operations of servers by kind, those that took the most time first, if monitors read their logs."""
+    joined: tuple[Joined, ...] = ()
+    """Operations of clients and how much of their time was the server's, if a monitor joins them."""
+    one_sided: tuple[OneSided, ...] = ()
+    """What only clients or only servers saw of these."""
+    clocks: tuple[ServerClock, ...] = ()
+    """Clocks of servers that were off."""
     jobs: tuple[JobsResult, ...] = ()
     """How jobs ended, for each test that submitted some."""
     limited: tuple[str, ...] = ()

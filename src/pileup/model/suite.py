@@ -25,7 +25,7 @@ from pileup.model.distance import Distance
 from pileup.model.law import TimeLaw
 from pileup.model.loads.load import Load
 from pileup.model.precision import Until
-from pileup.model.quantities import Count, Duration, Size
+from pileup.model.quantities import Count, Duration, Fraction, Size
 from pileup.model.report_spec import ReportSpec
 from pileup.model.schemes import in_words
 from pileup.model.suite_part import Name, Part, Text
@@ -167,6 +167,11 @@ class TargetSpec(Part):
     like: str | None = Field(
         None,
         description="name of another target: if --set gives that one a url and this one none, this target uses it too",
+    )
+    beside: str | None = Field(
+        None,
+        description="name of another target: if that one has a url and this one none, tests that use this target "
+        "are left out, and criteria on them are not covered",
     )
     disk: Size | None = Field(
         None,
@@ -351,22 +356,27 @@ class FaultSpec(Part):
 
     name: Name | None = Field(None, description="name in checks and reports; default: its place in the list, from 1")
     at: Duration = Field(description="when, after the load of a test of `during` began")
-    do: Literal["restart", "kill", "pause", "continue", "limit", "fill", "command"] = Field(
+    do: Literal["restart", "kill", "pause", "continue", "slow", "limit", "fill", "command"] = Field(
         description="what: all but `command` act on a server that pileup launched, `command` runs what `run` says"
     )
     target: str | None = Field(
-        None, description="name of the target whose server it is, or NAME.PROCESS for one of its processes"
+        None,
+        description="name of the target whose server it is, or NAME.PROCESS for one of its processes; a command gets "
+        "the environment of that process",
     )
     signal: Literal["TERM", "KILL", "INT", "HUP", "QUIT", "ABRT"] = Field(
         "TERM", description="signal by which restart ends the server"
     )
     files: Count | None = Field(None, ge=1, description="most open files (descriptors) of each process, for limit")
+    speed: Fraction | None = Field(
+        None, gt=0, lt=1, description="share of the time that each process may run, for slow: it is stopped the rest"
+    )
     for_: Duration | None = Field(
         None,
         alias="for",
         gt=0,
-        description="how long: then a paused server continues, a killed one is started again, a limit is lifted, "
-        "a disk has room again",
+        description="how long: then a paused or slow server continues, a killed one is started again, a limit is "
+        "lifted, a disk has room again",
     )
     run: Text | None = Field(None, description="the command, split into words as by a shell, but run without one")
     during: tuple[Name, ...] = Field((), description="tests during whose load it happens; default: the first sustained")
@@ -377,10 +387,12 @@ class FaultSpec(Part):
             raise ValueError("`run` and `do: command` belong together; expected both or neither")
         if (self.do == "limit") != (self.files is not None):
             raise ValueError("`files` and `do: limit` belong together; expected both, e.g. {do: limit, files: 64}")
+        if (self.do == "slow") != (self.speed is not None):
+            raise ValueError("`speed` and `do: slow` belong together; expected both, e.g. {do: slow, speed: 10 %}")
         if self.do != "command" and self.target is None:
             raise ValueError(f"nothing says what to {self.do}; expected `target: NAME`")
-        if self.for_ is not None and self.do not in ("pause", "kill", "limit", "fill"):
-            raise ValueError(f"{self.do} takes no time; expected `for` beside pause, kill, limit or fill")
+        if self.for_ is not None and self.do not in ("pause", "kill", "slow", "limit", "fill"):
+            raise ValueError(f"{self.do} takes no time; expected `for` beside pause, kill, slow, limit or fill")
         return self
 
 

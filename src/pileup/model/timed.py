@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-NUMBERS = ("start", "end", "first_byte", "bytes", "calls", "outcome")
-"""Columns of numbers. Times in ns since the epoch."""
+NUMBERS = ("start", "end", "first_byte", "bytes", "calls", "outcome", "parent", "client")
+"""Columns of numbers. Times in ns since the epoch; `parent` is an id, 0 for none; `client` is -1 for none."""
 TEXTS = ("operation", "key", "error", "labels")
 """Columns of texts, as positions in the texts of the batch, counted from 1; 0 is the empty text."""
-KINDS = dict.fromkeys(NUMBERS[:4], "q") | {"calls": "I", "outcome": "B"} | dict.fromkeys(TEXTS, "I")
+KINDS = (
+    dict.fromkeys(NUMBERS[:4], "q")
+    | {"calls": "I", "outcome": "B", "parent": "Q", "client": "q"}
+    | dict.fromkeys(TEXTS, "I")
+)
 """Column -> type code of its array."""
 
 

@@ -26,15 +26,17 @@ TIME = {
     "h": Decimal(3600 * 10**9),
     "d": Decimal(86400 * 10**9),
 }
+LONGER = {"min": 60, "h": 3600, "d": 86400}
+"""Times that rates may be by, besides a second, s."""
 SIZE = {f"{prefix}B": Decimal(factor) for prefix, factor in PREFIXES.items()}
-BANDWIDTH = {f"{unit}/s": factor for unit, factor in SIZE.items()} | {
-    f"{prefix}bit/s": Decimal(factor) / 8 for prefix, factor in SI.items()
-}
 with localcontext() as _context:
     _context.prec = 60
-    RATE = {"": Decimal(1), "/s": Decimal(1)} | {
-        f"/{unit}": Decimal(1) / seconds for unit, seconds in {"min": 60, "h": 3600, "d": 86400}.items()
-    }
+    BANDWIDTH = (
+        {f"{unit}/s": factor for unit, factor in SIZE.items()}
+        | {f"{prefix}bit/s": Decimal(factor) / 8 for prefix, factor in SI.items()}
+        | {f"{unit}/{per}": factor / seconds for unit, factor in SIZE.items() for per, seconds in LONGER.items()}
+    )
+    RATE = {"": Decimal(1), "/s": Decimal(1)} | {f"/{unit}": Decimal(1) / seconds for unit, seconds in LONGER.items()}
 FRACTION = {"": Decimal(1), "%": Decimal("0.01")}
 COUNT = {"": Decimal(1)}
 

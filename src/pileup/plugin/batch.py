@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shlex
 from abc import abstractmethod
+from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -40,6 +41,10 @@ Work = Literal["sleep", "cpu", "command"]
 """What a job does: sleep, keep one core busy, or run a command."""
 
 
+FILES_LIMIT = 32 << 10
+"""Most bytes of all files of a job together: they are part of its command, which the system takes as one argument."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobSpec:
     """A job to submit. Raises ValueError for a command without `work="command"`, and for the work without a command."""
@@ -54,6 +59,10 @@ class JobSpec:
     delegation: str = ""
     """Id of the delegation that the job uses, if jobs can have their own."""
     work: Work = "sleep"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the job, in addition to what the system gives it."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Name -> content of files in the folder in which the job begins; together at most FILES_LIMIT bytes."""
 
     def __post_init__(self) -> None:
         if (self.work == "command") != bool(self.command):
@@ -68,7 +77,24 @@ def shell_line(job: JobSpec) -> str:
 
     Signals to its process group end it. A busy core is limited by wall time: `timeout` ends with the status 124 then,
     and with --foreground stays in the group (it would not end at all after a time of 0).
+
+    With files it begins in a folder of its own, which is removed when it ends, unless it is ended by SIGKILL.
     """
+    variables = "".join(f"export {name}={shlex.quote(value)}; " for name, value in job.environment.items())
+    if not job.files:
+        return variables + _work_line(job)
+    copies = [
+        f"echo {b64encode(content).decode()} | base64 -d >{shlex.quote(name)}" for name, content in job.files.items()
+    ]
+    steps = [IN_FOLDER, *copies, f"({_work_line(job)})"]
+    return variables + " && ".join(steps)
+
+
+IN_FOLDER = """d=$(mktemp -d) && cd "$d" && trap 'cd / && rm -rf "$d"' EXIT && trap 'exit 143' TERM INT"""
+"""The start of a job with files."""
+
+
+def _work_line(job: JobSpec) -> str:
     if job.work == "command":
         return f"exec {shlex.join(job.command)}"
     seconds = f"{job.duration / 1e9:.3f}"
@@ -164,7 +190,7 @@ class Fate(StrEnum):
     """It is over, and never ran."""
     GOING = "still there"
     LOST = "lost"
-    """Acknowledged, but the system does not know it."""
+    """Acknowledged, but the system does not know it, or says that it is done although it never ran."""
     NEVER = "never"
     """No reply, and the system does not know it."""
     PURGED = "purged by others"
@@ -189,6 +215,10 @@ class BatchTarget(Target):
     provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
     at_once: ClassVar[int] = 1000
     """Most names or ids in one request."""
+    purges: ClassVar[bool] = True
+    """Whether it purges jobs when it is asked to (`purge`); if not, it forgets ended jobs by itself."""
+    runs_jobs: ClassVar[bool] = True
+    """Whether jobs run; if they are only simulated, they cannot have an environment or files."""
 
     @abstractmethod
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:

@@ -5,7 +5,7 @@ All texts (commands, environments, contents of files, urls, what readiness looks
 | word | filled in with |
 |---|---|
 | `{folder}` | the folder of the target below the run |
-| `{short}` | a folder with a short path, removed at the end: for unix sockets, which take 107 bytes |
+| `{short}` | a folder with a short path without spaces, removed at the end: unix sockets take 107 bytes |
 | `{port}`, `{port:NAME}` | a free port of 127.0.0.1, the same one over restarts |
 | `{again}` | nothing at the first start, then -2, -3, …: for files that a new start would empty |
 | `{host}`, `{user}` | the short name of this host, the user who runs the server |
@@ -105,7 +105,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that the server needs, written before the start; without content a folder. Paths as in commands."""
+    """A file that the server needs, written before the start; without content a folder. Paths as in commands.
+
+    `{short}` or `{folder}` alone is there already, and gets the mode.
+    """
 
     path: str
     content: str | bytes | None = None

@@ -54,6 +54,40 @@ class Part:
     begins: bool
 
 
+class Splitter:
+    """Takes a file apart into whole lines, block by block. `within`: it begins within a line, which is left out."""
+
+    def __init__(self, within: bool = False) -> None:
+        self._rest = b""
+        self._within = within
+        self.shortened = 0
+        """Lines that were longer than LONGEST, and are cut there."""
+
+    def lines(self, data: bytes) -> list[str]:
+        """Return the lines that are complete now, and keep the begin of the next."""
+        whole, ended, rest = data.rpartition(b"\n")
+        if not ended:
+            self._keep(rest)
+            return []
+        whole = self._rest + whole
+        self._rest = b""
+        lines = whole.decode(errors="replace").split("\n")
+        if len(whole) > LONGEST:
+            self.shortened += sum(len(line) > LONGEST for line in lines)
+            lines = [line[:LONGEST] for line in lines]
+        if b"\r" in whole:
+            lines = [line.removesuffix("\r") for line in lines]
+        if self._within:
+            del lines[0]
+            self._within = False
+        self._keep(rest)
+        return lines
+
+    def _keep(self, rest: bytes) -> None:
+        """Keep the begin of a line, one byte more than the longest to know that it is longer."""
+        self._rest = (self._rest + rest)[: LONGEST + 1]
+
+
 class Tail:
     """Follows a file by its name and returns complete lines.
 
@@ -103,16 +137,14 @@ class Tail:
         """Be at the begin of a file."""
         self._at = 0
         self._mark = b""
-        self._rest = b""
+        self._splitter = Splitter()
         self._fresh = True
-        self._within = False
-        """Whether the position is within a line whose begin was not read."""
 
     def _start(self, position: int) -> None:
         """Be in the middle of a file."""
         self._at = position
         self._mark = self._read(max(0, position - MARK), min(position, MARK))
-        self._within = bool(self._mark) and not self._mark.endswith(b"\n")
+        self._splitter = Splitter(within=bool(self._mark) and not self._mark.endswith(b"\n"))
 
     def _replaced(self) -> bool:
         """Whether another file has the name, and something is in it. Raises PluginError when there is none."""
@@ -136,21 +168,10 @@ class Tail:
         if data:
             self._at += len(data)
             self._mark = (self._mark + data)[-MARK:]
-            lines = self._whole(data)
+            lines = self._splitter.lines(data)
             yield Part(lines, self._fresh)
             self._fresh = False
         return len(data) < AT_ONCE
-
-    def _whole(self, data: bytes) -> list[str]:
-        """Return the lines that are complete now, and keep the begin of the next."""
-        *lines, rest = data.split(b"\n")
-        if lines:
-            lines[0] = self._rest + lines[0]
-            if self._within:
-                del lines[0]
-            self._rest, self._within = b"", False
-        self._rest = (self._rest + rest)[:LONGEST]
-        return [line[:LONGEST].removesuffix(b"\r").decode(errors="replace") for line in lines]
 
     def _opened(self) -> BinaryIO:
         """Open what has the name. Raises PluginError."""

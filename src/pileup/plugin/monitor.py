@@ -28,6 +28,8 @@ class Monitor:
     """Whether the option `target` names daemons of a server that pileup launched: `TARGET`, or `TARGET.DAEMON`."""
     records: ClassVar[bool] = False
     """Whether it records operations of a server (`record`), so that checks can use their figures."""
+    resolution: ClassVar[int] = 0
+    """With `records`, the steps of the clock that the recorded times are of, ns; 0: fine enough for any operation."""
     instead_of_target: ClassVar[tuple[str, ...]] = ()
     """With `of_daemons`, options that choose processes of a server that pileup did not launch; `target` is then left
     out. Without any of them the monitor is not covered there.
@@ -97,15 +99,18 @@ class Monitor:
         first_byte: int = 0,
         error: str = "",
         labels: Labels | None = None,
+        parent: int = 0,
+        client: int = -1,
     ) -> None:
         """Record an operation of a server. Call it within `sample`; `records` must be true.
 
         `name` says what was done, the same for all operations of a kind, without values of users. `key` is the object:
-        a client's operation with the same key at that time becomes the parent. Times are ns since the epoch by the
-        clock of this host; `first_byte` 0: not known. `calls` is the amount of work; figures are broken down by
-        `labels`. Raises ValueError for invalid times and names.
+        a client's operation with the same key at that time becomes the parent. If the server knows it, pass its id as
+        `parent`, which HTTP carries in `X-Pileup-Id`, or the number of the client as `client`. Times are ns since the
+        epoch by the clock of this host; `first_byte` 0: not known. `calls` is the amount of work; figures are broken
+        down by `labels`. Raises ValueError for invalid times and names.
         """
-        numbers = (start, end, first_byte, bytes, calls, int(outcome))
+        numbers = (start, end, first_byte, bytes, calls, int(outcome), parent, client)
         self.recording.add(name, key, error, labels, numbers)
 
     def record_many(
@@ -121,16 +126,22 @@ class Monitor:
         first_byte: Each = 0,
         error: Sequence[str] | str = "",
         labels: Sequence[Labels] | Labels | None = None,
+        parent: Each = 0,
+        client: Each = -1,
     ) -> None:
         """Record many operations as columns, each with a value for every operation, or one for all.
 
-        Columns of numbers are taken as they are when they are numpy arrays of int64 (`calls` uint32, `outcome` uint8).
+        Columns of numbers are taken as they are when they are numpy arrays of int64 (`calls` uint32, `outcome` uint8,
+        `parent` uint64).
         Raises ValueError as `record` does, and for columns of different lengths.
         """
         times = {"start": start, "end": end, "first_byte": first_byte}
-        self.recording.add_many(
-            names, keys, error, labels, {**times, "bytes": bytes, "calls": calls, "outcome": outcome}
-        )
+        numbers = {"bytes": bytes, "calls": calls, "outcome": outcome, "parent": parent, "client": client}
+        self.recording.add_many(names, keys, error, labels, {**times, **numbers})
+
+    def note(self, text: str) -> None:
+        """Have an event of the run say something, once. Call it within `sample`; `records` must be true."""
+        self.recording.note(text)
 
     @property
     def proc(self) -> Proc:

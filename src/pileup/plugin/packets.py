@@ -2,10 +2,12 @@
 
 A *packet* is a range of events of one file, along the edges of its clusters. A worker asks for one, reads it, and asks
 again. Sizes follow each worker's rate, so that a packet takes about `SECONDS`, and shrink towards the end (guided
-self-scheduling: a share of what is left in proportion to the rate). A worker gets files of its own node first, then of
-the nearest node that has most left, if not too many read there from afar. When nothing is left, a packet that is late
-is given in parts to workers that are idle. Whoever is done first counts: the packet, or all of its parts. Every event
-counts once. Times are given by who calls, in seconds of any clock that does not go back.
+self-scheduling: a share of what is left in proportion to the rate). A worker gets files of its own node first. When
+they are done it gets a part of a packet that is late; then files of the node nearby that would need longest for what it
+has left, or of one further away that would need far longer, if not too many read there from afar; and where nothing
+else is left, a few more may. Files of a node whose own worker is late are read by quick workers at once. Whoever is
+done first counts: the packet, or all of its parts. Every event counts once. Times are given by who calls, in seconds of
+any clock that does not go back.
 """
 
 from __future__ import annotations
@@ -26,10 +28,16 @@ PARTS = 4
 """Parts into which a packet is divided that somebody is late with."""
 READERS = 4
 """Workers of other nodes that read from a node at once, as in PROOF's adaptive packetizer (PROOF_MaxSlavesNode)."""
+FAR = 2.0
+"""A node further away is read from when it would need so many times longer than one nearby."""
+CROWD = 3
+"""So many times more of them read there rather than do nothing."""
 LATE = 2.0
-"""A packet is late after so many times what its worker should need."""
+"""A packet is late after so many times what its worker should need, more where many read."""
 LEAST = 0.1
 """Seconds for which no packet is late, however few events it has: any worker may be held up for so long."""
+NEWS = 0.1
+"""Change of a rate of which the need of a node is worked out again at once."""
 NEW, OLD = 0.5, 0.5
 """Weights of the rate of the last packet, and of those before."""
 
@@ -80,10 +88,14 @@ class _Node:
     events: int = 0
     readers: int = 0
     """Workers of other nodes that read its files now."""
+    rate: float = 0.0
+    """Events per second of its own workers."""
+    needs: float = 0.0
+    """Seconds that those who read here now would need for what is left."""
 
-    def open(self, most: int) -> int:
-        """The events left for workers of other nodes: none while so many read here."""
-        return self.events if self.readers < most else 0
+    def open(self, most: int) -> bool:
+        """Whether there is something for workers of other nodes: nothing while so many read here."""
+        return bool(self.events) and self.readers < most
 
 
 @dataclass(slots=True)
@@ -107,14 +119,20 @@ class Packetizer:
         self._readers = readers
         self._nodes: dict[str, _Node] = {}
         self._workers: dict[str, _Worker] = {}
-        self._most: dict[str, list[tuple[int, str]]] = {}
+        self._most: dict[str, list[tuple[float, str]]] = {}
         """For each place in the network, its nodes by what they have left: a heap, some of it out of date."""
+        self._crowded: list[tuple[float, str]] = []
+        """The same of nodes where `READERS` read already."""
+        self._stuck: dict[str, None] = {}
+        """Nodes with files whose own worker is late, or lost."""
         self._out: dict[int, _Out] = {}
         """By id, oldest first."""
         self._parts: deque[int] = deque()
         """Parts that nobody holds."""
         self._late: list[tuple[float, int]] = []
         """When packets are late: a heap."""
+        self._overdue: deque[int] = deque()
+        """Packets that are late and that somebody else may take."""
         self._rates = 0.0
         self._next = 0
         self.unassigned = 0
@@ -138,7 +156,11 @@ class Packetizer:
 
     def may_give(self, now: float) -> bool:
         """Whether there may be something for a worker that asks now."""
-        return bool(self.unassigned or self._parts or (self._late and self._late[0][0] <= now))
+        if self._parts or self._overdue or (self._late and self._late[0][0] <= now):
+            return True
+        if not self.unassigned or self._private:
+            return self.unassigned > 0
+        return (self._first(self._most.get("", []), self._readers) or self._crowd()) is not None
 
     def join(self, worker: str, node: str) -> None:
         """Let a worker at a node take part."""
@@ -147,10 +169,12 @@ class Packetizer:
     def ask(self, worker: str, now: float) -> Packet | None:
         """Return the next packet of a worker; None when there is nothing it could do now, so that it asks again."""
         asking = self._workers[worker]
-        out = self._from_files(asking) or self._part(asking) or self._of_late(worker, now)
+        self._find_late(now)
+        out = self._own(asking) or self._part(asking) or self._of_late(worker) or self._from_afar(asking)
         if out is None:
             return None
-        patience = max(LATE * self._needs(asking, out.packet), LEAST)
+        crowd = max(1.0, self._nodes[self._files[out.packet.file].node].readers / self._readers)
+        patience = max(LATE * crowd * self._needs(asking, out.packet), LEAST)
         heappush(self._late, (now + patience, out.packet.id))
         out.holders.add(worker)
         asking.held[out.packet.id] = out.packet
@@ -167,6 +191,7 @@ class Packetizer:
             return []
         del back.held[packet.id]
         self._read_from_afar(back, packet, -1)
+        self._stuck.pop(back.node, None)
         self._learn(back, packet.events / max(seconds, 1e-9))
         out = self._out.get(packet.id)
         if out is None or out.done:
@@ -193,6 +218,10 @@ class Packetizer:
         """Forget a worker; what it held goes to others."""
         gone = self._workers.pop(worker)
         self._rates -= gone.rate
+        if (has := self._nodes.get(gone.node)) is not None:
+            has.rate -= gone.rate
+        if has is not None and has.events:
+            self._stuck[gone.node] = None
         for number, packet in gone.held.items():
             self._read_from_afar(gone, packet, -1)
             out = self._out.get(number)
@@ -211,6 +240,10 @@ class Packetizer:
         known = worker.rate
         worker.rate = NEW * rate + OLD * known if known else rate
         self._rates += worker.rate - known
+        if (has := self._nodes.get(worker.node)) is not None:
+            has.rate += worker.rate - known
+            if abs(worker.rate - known) > NEWS * known:
+                self._weigh(worker.node, 0)
 
     def _count(self, outs: list[_Out], whole: _Out | None = None) -> list[Packet]:
         """Count these, and forget what is in their place: the parts of a packet, or the packet of parts."""
@@ -241,9 +274,16 @@ class Packetizer:
         """Note that a node has `more` events left than before, everywhere on the way to it."""
         has = self._nodes[node]
         has.events += more
-        if node not in self._private and (left := has.open(self._readers)):
+        if node in self._private:
+            return
+        mean = self._rates / max(1, len(self._workers))
+        rate = has.readers * mean + (0.0 if node in self._stuck else has.rate)
+        has.needs = has.events / max(rate, mean / 10, 1e-9)
+        if has.open(self._readers):
             for place in _way(node):
-                heappush(self._most.setdefault(place, []), (-left, node))
+                heappush(self._most.setdefault(place, []), (-has.needs, node))
+        elif has.open(CROWD * self._readers):
+            heappush(self._crowded, (-has.needs, node))
 
     def _read_from_afar(self, worker: _Worker, packet: Packet, more: int) -> None:
         """Note that a worker begins to read a packet, or has ended."""
@@ -252,11 +292,20 @@ class Packetizer:
             self._nodes[node].readers += more
             self._weigh(node, 0)
 
-    def _from_files(self, worker: _Worker) -> _Out | None:
-        """Return a new packet from the files of its node, else of the nearest one."""
-        node = self._nearest(worker.node) if self.unassigned else None
-        if node is None:
-            return None
+    def _own(self, worker: _Worker) -> _Out | None:
+        """Return a new packet from the files of its node; to one that is quick, first of a node that is stuck."""
+        quick = worker.rate * len(self._workers) > self._rates
+        if quick and self.unassigned and (node := self._stuck_node()) is not None:
+            return self._from_node(worker, node)
+        own = self._nodes.get(worker.node)
+        return self._from_node(worker, worker.node) if own is not None and own.events else None
+
+    def _from_afar(self, worker: _Worker) -> _Out | None:
+        """Return a new packet from the files of another node."""
+        node = (self._nearest(worker.node) or self._crowd()) if self.unassigned else None
+        return None if node is None else self._from_node(worker, node)
+
+    def _from_node(self, worker: _Worker, node: str) -> _Out:
         has = self._nodes[node]
         file, first, stop = has.left.popleft()
         edges = self._files[file].edges
@@ -268,6 +317,8 @@ class Packetizer:
         events = edges[end] - edges[first]
         self.unassigned -= events
         self._weigh(node, -events)
+        if not has.events:
+            self._stuck.pop(node, None)
         return self._new(file, first, end)
 
     def _size(self, worker: _Worker) -> float:
@@ -278,17 +329,50 @@ class Packetizer:
         return min(worker.rate * self._seconds, share)
 
     def _nearest(self, node: str) -> str | None:
-        """Return the node that has something left: this one, else that of most among the nearest."""
-        if (own := self._nodes.get(node)) is not None and own.events:
-            return node
+        """Return the node that needs help most among the nearest, or one further away that needs it far more."""
+        near: str | None = None
         for place in _way(node):
-            heap = self._most.get(place, [])
-            while heap:
-                left, found = heap[0]
-                if -left == self._nodes[found].open(self._readers):
-                    return found
-                heappop(heap)
+            found = self._first(self._most.get(place, []), self._readers)
+            if found and (near is None or self._far_worse(found, near)):
+                near = found
+        return near
+
+    def _far_worse(self, far: str, near: str) -> bool:
+        """Whether a node needs help so much more than one nearby; nothing is known of that without rates."""
+        return self._rates > 0 and self._nodes[far].needs > FAR * self._nodes[near].needs
+
+    def _first(self, heap: list[tuple[float, str]], most: int) -> str | None:
+        """Return the first node of a heap that is up to date and where fewer than `most` read from afar."""
+        while heap:
+            needs, found = heap[0]
+            if -needs == self._nodes[found].needs and self._nodes[found].open(most):
+                return found
+            heappop(heap)
         return None
+
+    def _stuck_node(self) -> str | None:
+        """Return a node with files that its own worker does not read, if others may."""
+        for node in self._stuck:
+            if node not in self._private and self._nodes[node].open(self._readers):
+                return node
+        return None
+
+    def _crowd(self) -> str | None:
+        """Return the node that needs help most of all where not too many read, even if they disturb each other."""
+        return self._first(self._crowded, CROWD * self._readers)
+
+    def _find_late(self, now: float) -> None:
+        """Note what is late, and whose files nobody reads meanwhile."""
+        while self._late and self._late[0][0] <= now:
+            _, number = heappop(self._late)
+            out = self._out.get(number)
+            if out is None or out.done:
+                continue
+            self._overdue.append(number)
+            for node in (self._workers[each].node for each in out.holders):
+                if (has := self._nodes.get(node)) is not None and has.events:
+                    self._stuck[node] = None
+                    self._weigh(node, 0)
 
     def _new(self, file: int, first: int, stop: int, whole: int | None = None) -> _Out:
         edges = self._files[file].edges
@@ -314,26 +398,22 @@ class Packetizer:
         node = self._files[out.packet.file].node
         return node == worker.node or node not in self._private
 
-    def _of_late(self, worker: str, now: float) -> _Out | None:
+    def _of_late(self, worker: str) -> _Out | None:
         """Return what another worker is late with: a part of it, or the same if it is one cluster."""
-        asking, others = self._workers[worker], []
-        found = None
-        while found is None and self._late and self._late[0][0] <= now:
-            due, number = heappop(self._late)
+        asking = self._workers[worker]
+        for _ in range(len(self._overdue)):
+            number = self._overdue.popleft()
             out = self._out.get(number)
             if out is None or out.done or out.parts or worker in out.holders or len(out.holders) >= HOLDERS:
                 continue  # nobody else needs to take it
             if not self._reads(asking, out):
-                others.append((due, number))
+                self._overdue.append(number)
                 continue
             if out.whole is None and out.stop - out.first > 1:
                 self._divide(out)
-                found = self._part(asking)
-            else:
-                found = out
-        for each in others:
-            heappush(self._late, each)
-        return found
+                return self._part(asking)
+            return out
+        return None
 
     def _needs(self, worker: _Worker, packet: Packet) -> float:
         """Return the seconds that a worker should need: by its rate, else by that of all, else as a packet should."""

@@ -90,7 +90,10 @@ class ProgramClient:
         """Return why this client cannot do a step, as "what; expected what"; empty when it can. Asked before a run."""
         if step.verb == "checksum" and step.checksum == "if stated":
             return f"`client: {cls.name}` knows no `checksum: if stated`; expected `checksum: adler32` or `none`"
-        if step.verb in cls.verbs:
+        elsewhere = step.verb == "checksum" and step.destination is not None
+        if elsewhere and cls.checksum_there is ProgramClient.checksum_there:
+            return f"`client: {cls.name}` asks no second target for checksums; expected `checksum: none`"
+        if step.verb in cls.verbs or elsewhere:
             return ""
         return f"`client: {cls.name}` has no {step.verb}; expected a client that has it, or another test"
 
@@ -144,12 +147,16 @@ class ProgramClient:
 
     def copy(self, call: Call, to: Target, key: str) -> None:
         """Let the server send an object to a second target, under a name relative to that, replacing an existing one.
-        Report the bytes with `call.came` while they are transferred.
+        Report the bytes with `call.came` while they are transferred; without a report those of the known content count.
         """
         raise NotImplementedError
 
     def checksum(self, call: Call) -> int:
         """Return the Adler-32 of an object, as the server says it."""
+        raise NotImplementedError
+
+    def checksum_there(self, call: Call, to: Target, key: str) -> int:
+        """Return the Adler-32 of an object on a second target, as that says it."""
         raise NotImplementedError
 
     def open_file(self, call: Call) -> None:

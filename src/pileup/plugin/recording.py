@@ -78,6 +78,10 @@ class Recording:
         if len(self._columns["start"]) >= BATCH:
             self.flush()
 
+    def note(self, text: str) -> None:
+        """Have an event of the run say something."""
+        self._tell(text)
+
     def flush(self) -> None:
         """Pass on what was collected."""
         if self._columns["start"]:
@@ -157,7 +161,7 @@ def _same(values: Any, kind: str) -> bool:
     type_ = getattr(values, "dtype", None)
     if type_ is None:
         return getattr(values, "typecode", "") == kind
-    return str(type_) == {"q": "int64", "I": "uint32", "B": "uint8"}[kind]
+    return str(type_) == {"q": "int64", "Q": "uint64", "I": "uint32", "B": "uint8"}[kind]
 
 
 def _no_time(time: int) -> str:

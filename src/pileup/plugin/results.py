@@ -27,6 +27,7 @@ from pileup.model.factors import Factor, factors_of
 from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.headline import Headline, headline
+from pileup.model.joined import Joined, OneSided, ServerClock
 from pileup.model.manifest import CaseEntry, Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.marks import Mark, Tone, mark
 from pileup.model.matrix import Matrix, MatrixCell, MatrixModel, ServerLine
@@ -109,6 +110,7 @@ __all__ = [
     "Interval",
     "JobReason",
     "JobsResult",
+    "Joined",
     "LabelFigure",
     "LabelLine",
     "LimitedBy",
@@ -119,6 +121,7 @@ __all__ = [
     "MatrixModel",
     "MonitorEntry",
     "Note",
+    "OneSided",
     "OperationResult",
     "Overlay",
     "Phase",
@@ -133,6 +136,7 @@ __all__ = [
     "Selected",
     "Series",
     "Served",
+    "ServerClock",
     "ServerLine",
     "SoughtCondition",
     "SteadyState",

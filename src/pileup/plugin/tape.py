@@ -135,6 +135,11 @@ class StagingTarget(Target):
         """Whether files can be opened and closed."""
         return False
 
+    @property
+    def closes(self) -> bool:
+        """Whether closing is an operation of its own; else `open_files` closes what it opens."""
+        return True
+
     def open_files(self, request: str, paths: Sequence[str]) -> None:
         """Open files of a request that have come."""
         raise Failed(f"{self.kind} cannot open {len(paths)} of the files of {request}")

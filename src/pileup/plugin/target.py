@@ -13,7 +13,6 @@ from pileup.model.errors import NoListing, NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
 from pileup.model.record import Outcome
 from pileup.model.suite import Credentials
-from pileup.model.verbs import Names
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
 from pileup.plugin.program_client import ProgramClient
@@ -51,6 +50,8 @@ class Target:
     """Whether its clients connect to `via` where there is one: only then a suite may give it a `path`."""
     not_relayed: ClassVar[str] = "has no connection to relay"
     """Why a suite cannot give it a `path`, as the rest of a sentence that begins with the kind."""
+    copies: ClassVar[bool] = False
+    """Whether the engine's client can have it copy files to another target, or fetch them from one."""
     via: str = ""
     """Address (HOST:PORT) of a relay to connect to in the place of `endpoint`; empty: there is none."""
 
@@ -141,12 +142,19 @@ class Target:
         """Return why the chosen client cannot do a step, as "what; expected what"; empty when it can.
 
         Called before a run, when the address may not be known. The default is for the engine, which needs `client`, and
-        has no verb with a second target yet.
+        for a step with a second target `copies`.
         """
         if type(self).client is Target.client and type(self).program_client is Target.program_client:
             return NO_CLIENT
-        if step.traits.names is Names.ELSEWHERE:
-            return f"the engine has no {step.verb}; expected a target with a client that has it"
+        if step.destination is not None and not self.copies:
+            return f"the engine has no {step.verb} to a second target here; expected a target with a client that has it"
+        return ""
+
+    def problem_of_copy(self, to: Target) -> str:
+        """Return why files cannot be copied to a second target, as "what; expected what"; empty when they can.
+
+        Called before a run, when addresses may not be known.
+        """
         return ""
 
     def outcome_of(self, problem: BaseException) -> Outcome | None:

@@ -216,6 +216,13 @@ class Test:
         """Return remarks on this test that readers of the figures must know; each is reported once in a run."""
         return []
 
+    def problem_on(self, target: Target) -> str:
+        """Return why this test cannot run with its options on a target, as "what; expected what"; empty if it can.
+
+        Called when a suite is checked, for its only or first target, whose address may not be known then.
+        """
+        return ""
+
     def lacks(self) -> str:
         """Return which options cannot be followed on this target, and what is done instead; empty if all can.
 

@@ -183,6 +183,10 @@ class RecordedOperation:
     first_byte: int
     error: str
     labels: dict[str, str]
+    parent: int = 0
+    """Id of the operation of a client; 0: not known."""
+    client: int = -1
+    """Number of the client; -1: not known."""
 
 
 class MonitorRecord:

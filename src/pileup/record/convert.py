@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.manifest import Manifest
 from pileup.record import files, operations, origin, row_groups, samples, sums
+from pileup.record.joining import Clock, clocks
 from pileup.record.parts import Parts
 from pileup.record.settling import Spans, settled
 from pileup.record.tables import TableReader
@@ -65,15 +66,15 @@ def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], run: Manifest
         _complete(parquet)
 
 
-def convert_served(parts: Parts, clients: Parts, run: Manifest, spans: Callable[[], Spans]) -> None:
+def convert_served(parts: Parts, clients: Parts, run: Manifest, spans: Callable[[], Spans]) -> list[Clock]:
     """Write the raw tables of what monitors recorded as Parquet, each row with its case; then remove them.
 
-    The operations of clients must have been converted.
+    The operations of clients must have been converted. Return the clocks that were off.
     """
     parts.tidy()
     tables = parts.tables()
     if not tables:
-        return
+        return []
     parquet = parts.parquet(tables)
     with _connection(parquet) as connection:
         operations.load(connection, tables, run, operations.SERVED)
@@ -83,7 +84,9 @@ def convert_served(parts: Parts, clients: Parts, run: Manifest, spans: Callable[
             known = [f"SELECT * FROM {operations.LOADED}"]  # noqa: S608  a name of ours
         query = settled(connection, operations.SERVED, " UNION ALL ".join(known), spans())
         _write(connection, f"({query})", parquet, run)
+        found = clocks(connection)
     parts.remove(tables)
+    return found
 
 
 def convert_samples(parts: Parts, run: Manifest) -> None:

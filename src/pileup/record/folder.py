@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
+from pileup.model.event import CLOCK
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import Claimed, ClaimRow, FindingRow, Frame, SampleRow
@@ -36,6 +37,7 @@ from pileup.record import (
     served,
     sums,
 )
+from pileup.record.joining import in_words
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -73,10 +75,13 @@ class RunFolder:
         self._manifest: tuple[tuple[int, int, int], Manifest] | None = None
 
     @classmethod
-    def create(cls, base: Path, title: str, started_ns: int, clock: Callable[[], int] = time.time_ns) -> RunFolder:
+    def create(
+        cls, base: Path, title: str, started_ns: int, clock: Callable[[], int] = time.time_ns, nonce: str = ""
+    ) -> RunFolder:
         """Make the folder `base/2026-11-21T10-15-03Z-title`, numbered when there is one of that name.
 
-        Raises RecordError when it cannot be made.
+        `nonce`: 32 hexadecimal digits, by which its temporary folders are known; default: random ones. Raises
+        RecordError when it cannot be made.
         """
         moment = datetime.fromtimestamp(started_ns / 1e9, UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
         slug = re.sub(r"[^a-z0-9]+", "-", title.lower())[:60].strip("-") or "run"
@@ -92,7 +97,7 @@ class RunFolder:
                 f"cannot make a run folder in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
             ) from problem
         made = cls(path.resolve(), clock)
-        made._nonce = secrets.token_hex(16)
+        made._nonce = nonce or secrets.token_hex(16)
         return made
 
     @classmethod
@@ -347,7 +352,9 @@ class RunFolder:
             self._samples = self._served = None
         run = self.manifest()
         convert.convert_operations(self._parts("operations"), run)
-        convert.convert_served(self._parts("served"), self._parts("operations"), run, self._spans)
+        for clock in convert.convert_served(self._parts("served"), self._parts("operations"), run, self._spans):
+            fields = {"monitor": clock.monitor, "ahead": clock.ahead, "error": clock.error}
+            self.event(CLOCK, in_words(clock), **fields)
         convert.convert_samples(self._parts("samples"), run)
         sums.add_all(self.path, artefacts.found(self.path))
 

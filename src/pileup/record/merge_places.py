@@ -104,12 +104,18 @@ def points_at(run: Manifest, places: Sequence[str]) -> Iterator[Mapping[str, str
 
 
 def targets_of(runs: Sequence[Manifest], places: Sequence[str]) -> Iterator[TargetEntry]:
-    """Yield the targets of the first run, with the addresses by which other places reached them."""
-    others = [({each.name: each.url for each in run.targets}, place) for run, place in zip(runs, places, strict=True)]
+    """Yield the targets of the first run, with the addresses by which other places reached them.
+
+    What was said of a target at some of the places only, of the way there for instance, is said with the place.
+    """
     for target in runs[0].targets:
-        told = tuple(
-            f"from {place} it is {urls[target.name]}"
-            for urls, place in others[1:]
-            if urls.get(target.name, target.url) != target.url
-        )
-        yield replace(target, remarks=(*target.remarks, *told))
+        known = [
+            (place, each)
+            for run, place in zip(runs, places, strict=True)
+            for each in run.targets
+            if each.name == target.name
+        ]
+        shared = [text for text in target.remarks if all(text in each.remarks for _, each in known)]
+        own = [f"from {place}: {text}" for place, each in known for text in each.remarks if text not in shared]
+        told = [f"from {place} it is {each.url}" for place, each in known[1:] if each.url != target.url]
+        yield replace(target, remarks=(*shared, *own, *told))

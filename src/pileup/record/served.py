@@ -35,8 +35,9 @@ def to_rows(batch: OperationBatch, source: Source, place: int, before: int) -> t
     """Return the rows, and the texts that they name by position; `before` so many rows of this place are written."""
     rows = np.zeros(len(batch), ROW)
     rows["id"] = (place << SHIFT) + OWN + before + 1 + np.arange(len(batch), dtype=np.uint64)
-    for name in (*NUMBERS, *TEXTS):
+    for name in (*NUMBERS[:-1], *TEXTS):
         rows[name] = batch.columns[name]
+    rows["client"] = np.asarray(batch.columns["client"]) + 1  # until it is joined: 0 is not known
     for name in ("start", "end", "first_byte"):
         rows[name] -= np.where(rows[name] > 0, source.ahead, 0)
     rows["intended"] = rows["start"]

@@ -1,8 +1,7 @@
 """Assigns operations recorded by monitors to cases, and to operations of clients.
 
-By the key: of the operations of clients with the same key that go on at that time the nearest one (by their middles) is
-the parent, with its case and phase; none is where two are as near. Else by time and target: the case on that target
-that was under way when it began. Where several were, and no key decides, it belongs to the first of them and has the
+The parent, which gives the case and phase, is found by what the monitor knows (`joining`). Else by time and target: the
+case on that target that was under way when it began. Where several were, it belongs to the first of them and has the
 label `shared=yes`: it is not known to which of them it belongs. An operation that began while no such case was under
 way has no case.
 """
@@ -15,14 +14,11 @@ from typing import TYPE_CHECKING
 
 from pileup.model.manifest import CaseEntry, Manifest
 from pileup.model.record import Frame
+from pileup.record import joining
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-APART = 100_000_000
-"""How far the clocks of client and server may be apart for a key to join them, ns."""
-NEAR = 2_000_000
-"""Of two operations of clients with one key the nearer one is the parent if it is nearer by this, ns: logs have ms."""
 COARSE = 1_000_000_000
 """Logs may be written in whole seconds: what seems to begin so shortly before a case, and in no other, is of it, ns."""
 SHARED = "shared=yes"
@@ -71,7 +67,8 @@ def _span(case: CaseEntry, last: list[Frame]) -> CaseSpan:
 def settled(connection: DuckDBPyConnection, table: str, clients: str, found: Spans) -> str:
     """Return SQL for the rows of a table of what monitors recorded, each with its case, phase and parent.
 
-    `clients` is SQL for the rows of clients. It makes the tables that the query needs.
+    `clients` is SQL for the rows of clients. It makes the tables that the query needs; `joining.clocks` says what
+    clocks were found then.
     """
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE _spans (case_id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR,
@@ -84,23 +81,11 @@ def settled(connection: DuckDBPyConnection, table: str, clients: str, found: Spa
         connection.executemany("INSERT INTO _spans VALUES (?, ?, ?, ?, ?, ?, ?)", whole)
     if parts:
         connection.executemany("INSERT INTO _measured VALUES (?, ?, ?)", parts)
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE _keyed AS {_KEYED.format(table=table, clients=clients)}")
+    table = joining.join(connection, table, clients)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE _timed AS {_TIMED.format(table=table)}")
     return _SETTLED.format(table=table)
 
 
-_KEYED = f"""SELECT id, cases, CASE WHEN alone THEN nearest ELSE 0 END AS parent,
-    CASE WHEN alone THEN its_case ELSE case_id END AS case_id, alone OR cases = 1 AS known,
-    CASE WHEN alone THEN its_phase END AS phase
-FROM (SELECT id, count(DISTINCT case_id) AS cases, min(case_id) AS case_id, arg_min(client, away) AS nearest,
-        arg_min(case_id, away) AS its_case, arg_min(phase, away) AS its_phase,
-        len(min(away, 2)) = 1 OR min(away, 2)[2] - min(away, 2)[1] > {NEAR} AS alone
-    FROM (SELECT s.id, c.id AS client, c.case_id, c.phase,
-            abs((s.start + s."end") // 2 - (c.start + c."end") // 2) AS away
-        FROM {{table}} s JOIN ({{clients}}) c ON c.key = s.key AND c.side = 'client'
-            AND c.start <= s."end" + {APART} AND c."end" >= s.start - {APART}
-        WHERE s.key <> '')
-    GROUP BY id)"""  # noqa: S608  names and numbers of ours
 _TIMED = f"""SELECT s.id, min(p.case_id) AS case_id, count(*) AS cases
 FROM {{table}} s JOIN _spans p ON s.start >= p.begin AND s.start < p.until
     AND (s.target = '' OR list_contains(p.targets, s.target))
@@ -113,12 +98,14 @@ WHERE NOT EXISTS (SELECT 1 FROM _spans q WHERE s.start >= q.begin AND s.start < 
     AND (s.target = '' OR list_contains(q.targets, s.target)))
 GROUP BY s.id"""  # noqa: S608  names and numbers of ours
 _SETTLED = f"""WITH owned AS (
-    SELECT s.*, coalesce(k.parent, 0) AS own_parent, k.phase AS own_phase,
+    SELECT s.*, coalesce(k.parent, 0) AS own_parent, coalesce(k.client, 0) AS own_client,
+        k.phase AS own_phase,
         CASE WHEN k.known THEN k.case_id ELSE coalesce(t.case_id, 0) END AS own_case,
         NOT coalesce(k.known, FALSE) AND coalesce(t.cases, 0) > 1 AS shared
-    FROM {{table}} s LEFT JOIN _keyed k ON s.id = k.id LEFT JOIN _timed t ON s.id = t.id)
-SELECT o.* EXCLUDE (own_parent, own_phase, own_case, shared) REPLACE (
-    o.own_parent::UBIGINT AS parent, o.own_case::UINTEGER AS case_id, coalesce(p.name, '') AS "case",
+    FROM {{table}} s LEFT JOIN {joining.JOINED} k ON s.id = k.id LEFT JOIN _timed t ON s.id = t.id)
+SELECT o.* EXCLUDE (own_parent, own_client, own_phase, own_case, shared) REPLACE (
+    o.own_parent::UBIGINT AS parent, o.own_client::UINTEGER AS client,
+    o.own_case::UINTEGER AS case_id, coalesce(p.name, '') AS "case",
     coalesce(p.test, '') AS test, coalesce(nullif(o.target, ''), p.target, '') AS target,
     CASE WHEN o.shared THEN array_to_string(list_sort(list_filter(string_split(o.labels, ',') || ['{SHARED}'],
         lambda each: each <> '')), ',') ELSE o.labels END AS labels,

@@ -33,10 +33,15 @@ class MetricSeries:
 
     def between(self, begin: int | None, end: int | None) -> NDArray[np.float64]:
         """Return the values from `begin` to `end` (ns since the epoch), all without bounds, in order of time."""
+        return self.points(begin, end)[1]
+
+    def points(self, begin: int | None, end: int | None) -> Arrays:
+        """Return the same with their times."""
         times, values = self._finite()
         if begin is None or end is None:
-            return values
-        return values[np.searchsorted(times, begin, "left") : np.searchsorted(times, end, "right")]
+            return times, values
+        within = slice(np.searchsorted(times, begin, "left"), np.searchsorted(times, end, "right"))
+        return times[within], values[within]
 
     def _finite(self) -> Arrays:
         """Return times and values of what is finite as arrays in order of time; kept, for many spans are asked for."""
@@ -78,15 +83,24 @@ def pooled(
     `visits` are those to the point that is asked for (None: all of the run): what was measured once per visit, such as
     the time to rest after it, belongs to them whenever it was reported.
     """
-    found = []
+    return pooled_points(series, spans, visits)[1]
+
+
+def pooled_points(
+    series: Sequence[MetricSeries], spans: Sequence[tuple[int, int]] | None, visits: Collection[int] | None
+) -> Arrays:
+    """Return the same with their times, ns since the epoch."""
+    found: list[Arrays] = []
     for each in series:
         if each.visit is not None:
-            found += [each.between(None, None)] if visits is None or each.visit in visits else []
+            found += [each.points(None, None)] if visits is None or each.visit in visits else []
         elif spans is None:
-            found.append(each.between(None, None))
+            found.append(each.points(None, None))
         else:
-            found += [each.between(begin, end) for begin, end in spans]
-    return np.concatenate(found) if found else np.empty(0)
+            found += [each.points(begin, end) for begin, end in spans]
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    return np.concatenate([times for times, _ in found]), np.concatenate([values for _, values in found])
 
 
 def whole_series(samples: Iterable[SampleRow]) -> list[MetricSeries]:

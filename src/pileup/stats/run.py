@@ -32,6 +32,7 @@ from pileup.stats.frames.recorded import recorded
 from pileup.stats.frames.window import windows
 from pileup.stats.generator import bottleneck
 from pileup.stats.generator.overhead import overhead
+from pileup.stats.joined import clocks, joined
 from pileup.stats.loads import stalls, unconfirmed
 from pileup.stats.loads.hold import held
 from pileup.stats.loads.settling import event as settled_event
@@ -89,6 +90,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         happened = outages.with_outages(happened, found_outages)
         found_errors = errors(connection, run)
         by_servers = served(connection)
+        with_servers, one_sided = joined(connection, {each.name: each.resolution or 0 for each in run.monitors})
         data = _cases(folder, run, connection, known)
         remarks = stalls.remarks(connection, data, series)
         for each in data:
@@ -114,6 +116,9 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         series=tuple(each.drawn() for each in series),
         errors=found_errors,
         served=by_servers,
+        joined=with_servers,
+        one_sided=one_sided,
+        clocks=clocks(folder.events()),
         equivalences=equal,
         exit_code=code,
         verdict=VERDICTS.get(code, RunVerdict.UNKNOWN),

@@ -15,6 +15,7 @@ UNITS = {
     **dict.fromkeys(("late", "latest", "low", "high", "recovery", "jobs_again", "total", "longest", "waited"), TIME),
     **{f"{kind}_{name}": TIME for kind in ("response", "service") for name in ("mean", "smallest", "largest")},
     **dict.fromkeys(("response_deviation", "service_deviation"), TIME),
+    **dict.fromkeys(("took", "served", "resolution", "served_p50", "served_p99", "rest_p50", "rest_p99"), TIME),
     "seconds": "s",
     **dict.fromkeys(("bytes",), "bytes"),
     "rate": RATE,

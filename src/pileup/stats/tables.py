@@ -41,7 +41,7 @@ def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Tabl
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _spectrum, _timeline, _detached, _errors, _criteria, _points,
         _repeats, _differences, _effects, _matrix, _matrix_targets, _faults, _equivalences, _round_trips,
-        _served, _labels,
+        _served, _joined, _one_sided, _labels,
     )  # fmt: skip
     for make in makers:
         yield make(results)
@@ -278,6 +278,20 @@ def _served(results: RunResults) -> Table:
     numbers = ("count", "total", "longest", "waited", "work", "most_work", "bytes")
     rows = ((each.target, each.operation, *(getattr(each, name) for name in numbers)) for each in results.served)
     return Table("served", dict.fromkeys(("target", "operation"), TEXT) | dict.fromkeys(numbers, WHOLE), rows)
+
+
+def _joined(results: RunResults) -> Table:
+    names = ("test", "operation", "target", "monitor")
+    counts = ("count", "matched", "requests", "took", "served", "resolution")
+    quantiles = ("served_p50", "served_p99", "rest_p50", "rest_p99")
+    columns = dict.fromkeys(names, TEXT) | dict.fromkeys(counts, WHOLE) | dict.fromkeys(("share", *quantiles), NUMBER)
+    return Table("joined", columns, (tuple(getattr(each, name) for name in columns) for each in results.joined))
+
+
+def _one_sided(results: RunResults) -> Table:
+    columns = dict.fromkeys(("side", "monitor", "name", "outcome"), TEXT) | {"measured": YES}
+    columns |= {"count": WHOLE, "first": WHOLE}
+    return Table("one_sided", columns, (tuple(getattr(each, name) for name in columns) for each in results.one_sided))
 
 
 def _criteria(results: RunResults) -> Table:

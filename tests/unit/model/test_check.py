@@ -161,6 +161,9 @@ def test_a_number_that_a_test_reported_is_told_from_an_operation_by_its_dimensio
         ("fraction(server.GET.failed) < 1 %", "served", "GET", "failed", "fraction"),
         ("p99(server.GET.response[target=se]) < 10 ms", "served", "GET", "response", "time"),
         ("sum(server.a.b.bytes) > 5 MB", "served", "a.b", "bytes", "size"),
+        ("max(server.lost) == 0", "monitor", None, "response", None),
+        ("max(server.lost) < 5", "monitor", None, "response", None),
+        ("sum(server.GET.lost) == 0", "served", "GET", "lost", "count"),
         ("p99(copy.read[drive=d2]) < 10 ms", "test", "read", "response", "time"),
     ],
 )

@@ -18,6 +18,7 @@ def test_the_defaults_are_those_of_the_server() -> None:
         "service": {"fixed": 0},
         "bandwidth": None,
         "capacity": 2**30,
+        "markers": 10**9,
         "seed": 1,
         "faults": [],
         "log": None,

@@ -58,5 +58,5 @@ def test_only_a_step_with_a_second_target_says_so_to_the_engine_and_the_journal(
     steps = Step("w", "write", keys), Step("c", "copy", keys, destination=Destination("b", keys))
     write, copy = json.loads(json.dumps(Program(steps).to_native()))["steps"]
     assert "destination" not in write
-    assert copy["destination"] == {"target": "b", "keys": write["keys"]}
+    assert copy["destination"] == {"target": "b", "keys": write["keys"], "pull": False, "streams": None}
     assert _native.Steps(json.dumps(Program(steps).to_native()), 1).destination(1, 1) == "x000001"

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pileup.plugin import PluginError, logs
@@ -28,6 +28,7 @@ def add(path: Path, text: str) -> None:
         file.write(text)
 
 
+@settings(deadline=None)
 @given(ACTS)
 def test_every_whole_line_is_given_once_whatever_becomes_of_the_file(acts: list[str]) -> None:
     """Looks between the acts of whoever writes; before a file is cut somebody looks, as what is gone is gone."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pileup.plugin.packets import HOLDERS, READERS, File, Packetizer
+from pileup.plugin.packets import CROWD, HOLDERS, READERS, File, Packetizer
 
 TEN = tuple(range(0, 101, 10))
 """Edges of ten clusters of ten events."""
@@ -93,12 +93,43 @@ def test_one_cluster_is_given_again_and_the_first_answer_counts():
 
 
 def test_only_so_many_workers_of_other_nodes_read_from_a_node():
-    made = joined([File("s/a", TEN)], *((f"w{number}", "s/b") for number in range(READERS + 1)), ("own", "s/a"))
-    far = [made.ask(f"w{number}", 0) for number in range(READERS + 1)]
-    assert [packet is not None for packet in far] == [True] * READERS + [False]
+    edges = range(0, 1001, 10)
+    most = CROWD * READERS
+    made = joined([File("s/a", edges)], *((f"w{number}", "s/b") for number in range(most + 1)), ("own", "s/a"))
+    far = [made.ask(f"w{number}", 0) for number in range(most + 1)]
+    assert [packet is not None for packet in far] == [True] * most + [False]
+    assert not made.may_give(0)
     assert made.ask("own", 0) is not None
     made.finish("w0", far[0], 1)
-    assert made.ask(f"w{READERS}", 0) is not None
+    assert made.may_give(0)
+    assert made.ask(f"w{most}", 0) is not None
+
+
+def test_others_are_helped_first_while_not_too_many_read_from_a_node():
+    files = [File("s/a", range(0, 1001, 10)), File("s/b", (0, 10))]
+    made = joined(files, *((f"w{number}", "s/c") for number in range(READERS + 2)))
+    given = [made.ask(f"w{number}", 0).file for number in range(READERS + 2)]
+    assert given == [0] * READERS + [1, 0]
+
+
+def test_quick_workers_read_first_from_a_node_whose_own_worker_is_late():
+    files = [File(f"s/{node}", range(0, 1001, 10)) for node in "abc"]
+    made = joined(files, ("late", "s/a"), ("slow", "s/b"), ("quick", "s/c"))
+    for worker, rate in (("late", 20), ("slow", 10), ("quick", 50)):
+        packet = made.ask(worker, 0)
+        made.finish(worker, packet, packet.events / rate)
+    assert [made.ask(worker, 0).file for worker in ("late", "slow", "quick")] == [0, 1, 2]
+    assert [made.ask(worker, 9).file for worker in ("slow", "quick")] == [1, 0]
+
+
+def test_a_node_far_away_is_helped_when_it_needs_that_far_more():
+    files = [File("near/a", range(0, 101, 10)), File("far/b", range(0, 1001, 10))]
+    made = joined(files, ("w", "near/w"), ("a", "near/a"), ("b", "far/b"))
+    assert made.ask("w", 0).file == 0, "nothing is known yet"
+    for worker in ("a", "b"):
+        packet = made.ask(worker, 0)
+        made.finish(worker, packet, packet.events / 10)
+    assert made.ask("w", 0).file == 1
 
 
 def test_what_a_lost_worker_held_goes_to_others_and_its_answer_counts_no_more():

@@ -34,7 +34,7 @@ def test_a_client_has_the_verbs_of_its_methods_and_of_those_that_it_inherits() -
 
 
 def test_those_of_other_software_have_what_it_can() -> None:
-    assert XrdCopy.verbs == {"noop", "read", "write"}
+    assert XrdCopy.verbs == {"noop", "read", "write", "copy", "checksum"}
     assert VERBS.keys() - Curl.verbs == {"connect", "copy"}
     assert VERBS.keys() - XrootdBindings.verbs == {"connect", "copy", "request"}
 

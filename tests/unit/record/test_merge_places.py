@@ -10,7 +10,7 @@ from pileup.model.errors import RecordError
 from pileup.model.manifest import Host
 from pileup.record import RunFolder
 from pileup.record.merge import merge
-from pileup.record.merge_places import AsPlaces
+from pileup.record.merge_places import AsPlaces, targets_of
 from pileup.run.finish import finish
 from pileup.stats import results
 from tests.manifests import plain
@@ -84,6 +84,17 @@ def test_they_are_compared_as_places_with_their_clocks(merged):
     )
     p50 = next(each for each in found.comparisons if each.metric == "p50")
     assert [each.axis for each in p50.effects] == ["place"] * 3 + ["options.target"] * 3
+
+
+def test_what_is_said_of_a_target_at_one_place_names_the_place(tmp_path):
+    runs = [made(tmp_path, name).manifest() for name in ("geneva", "taipei")]
+    said = (("shared", "5 ms away"), ("shared", "40 ms away"))
+    runs = [
+        replace(run, targets=(replace(run.targets[0], url="http://one.example", remarks=texts),))
+        for run, texts in zip(runs, said, strict=True)
+    ]
+    (target,) = targets_of(runs, ("geneva", "taipei"))
+    assert target.remarks == ("shared", "from geneva: 5 ms away", "from taipei: 40 ms away")
 
 
 def test_settings_of_a_place_may_differ_and_others_when_they_are_named(tmp_path):

@@ -1,9 +1,12 @@
 """What monitors record belongs to a case: by the key of a client's operation, else by time and target."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
-from pileup.model.timed import OperationBatch
+from pileup.model.timed import NUMBERS, OperationBatch
 from pileup.plugin.recording import Recording
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
@@ -12,6 +15,7 @@ from tests.manifests import run_of
 
 S = 10**9
 MS = 10**6
+NONE = {"client": -1}
 BEGIN = 1_795_000_000 * S
 INFO = {
     "format": 1,
@@ -24,7 +28,7 @@ INFO = {
 }
 
 
-def clients(folder: RunFolder, told: list[tuple[int, bytes, float, float]]) -> None:
+def clients(folder: RunFolder, told: list[tuple[int, bytes, float, float]], columns: Mapping[str, Any] = {}) -> None:
     """Write operations of clients: case, key, begin and end in s."""
     texts = [key for _, key, _, _ in told]
     rows = np.zeros(len(told), ROW)
@@ -32,6 +36,8 @@ def clients(folder: RunFolder, told: list[tuple[int, bytes, float, float]]) -> N
         rows[number]["id"], rows[number]["parent"], rows[number]["case"] = number + 10, 0, case
         rows[number]["start"] = rows[number]["intended"] = BEGIN + int(begin * S)
         rows[number]["end"], rows[number]["key"], rows[number]["phase"] = BEGIN + int(end * S), number + 1, 3
+    for name, values in columns.items():
+        rows[name] = values
     writer = TableWriter(folder.operations_path(0), "operations", ROW)
     writer.append(rows, texts, ("key",))
     writer.close()
@@ -42,8 +48,20 @@ def recorded(*told: tuple[str, float, float]) -> OperationBatch:
     batches: list[OperationBatch] = []
     record = Recording(batches.append, print)
     for key, begin, end in told:
-        times = (BEGIN + int(begin * S), BEGIN + int(end * S), 0, 0, 0, 0)
+        times = (BEGIN + int(begin * S), BEGIN + int(end * S), 0, 0, 0, 0, 0, -1)
         record.add("GET", key, "", {"disk": "a"}, times)
+    record.flush()
+    (batch,) = batches
+    return batch
+
+
+def told_by(*told: tuple[dict[str, int], str, float, float]) -> OperationBatch:
+    """The same of one that knows `parent` or `client`: that, key, begin and end in s."""
+    batches: list[OperationBatch] = []
+    record = Recording(batches.append, print)
+    for known, key, begin, end in told:
+        numbers = {"start": BEGIN + round(begin * S), "end": BEGIN + round(end * S)}
+        record.add("GET", key, "", None, tuple((numbers | known).get(name, NONE.get(name, 0)) for name in NUMBERS))
     record.flush()
     (batch,) = batches
     return batch
@@ -112,3 +130,63 @@ def test_a_clock_that_is_ahead_is_put_right(folder):
     assert owners(folder) == [("list", 0, "disk=a")]
     (start,) = folder.operations().arrays("start", where="side = 'server'")["start"]
     assert start == BEGIN + 8 * S
+
+
+def test_an_id_says_the_operation_whatever_its_key_and_one_of_another_time_is_of_another_run(folder):
+    clients(folder, [(1, b"/a", 6, 7), (3, b"/b", 6, 7), (1, b"/a", 8, 8.5)])
+    told = told_by(
+        ({"parent": 11}, "/x?y", 6.1, 6.2),
+        ({"parent": 11}, "", 6.3, 6.9),
+        ({"parent": 12}, "", 6.3, 6.4),
+        ({"parent": 99}, "", 6.3, 6.4),
+    )
+    folder.append_recorded(told, Source("log", 0), 0)
+    assert owners(folder) == [
+        ("write", 11, ""),
+        ("write", 11, ""),
+        ("read", 0, "shared=yes"),
+        ("read", 0, "shared=yes"),
+    ]
+
+
+def test_the_number_of_the_client_says_its_operation_that_contains_the_time(folder):
+    told = [(1, b"/a", 1, 1.01), (1, b"/b", 1.011, 1.02), (1, b"/c", 1, 1.02)]
+    clients(folder, told, {"client": np.array([4, 4, 5])})
+    served = told_by(
+        ({"client": 4}, "", 1.0, 1.002),
+        ({"client": 4}, "", 1.0112, 1.0119),
+        ({"client": 4}, "/c", 1.0112, 1.0119),
+        ({"client": 5}, "/c", 1.0112, 1.0119),
+        ({"client": 6}, "", 1.0112, 1.0119),
+    )
+    folder.append_recorded(served, Source("log", 0), 0)
+    assert [parent for _, parent, _ in owners(folder)] == [10, 11, 0, 12, 0]
+    found = folder.operations().arrays("client", "id", where="side = 'server'")
+    assert found["client"][np.argsort(found["id"])].tolist() == [4, 4, 0, 5, 0]
+
+
+@pytest.mark.parametrize("off", [960.0, -3600.0, 0.05])
+def test_a_clock_that_is_off_is_found_by_ids_and_put_right(folder, off):
+    """Servers answer 0.2 to 2 ms after they were asked, and their answers take as long."""
+    begins = [1 + number * 0.01 for number in range(200)]
+    clients(folder, [(1, b"/a", begin, begin + 0.008) for begin in begins])
+    random = np.random.default_rng(1)
+    ways = random.uniform(0.0002, 0.002, (200, 2))
+    served = [
+        ({"parent": 10 + number}, "", off + begin + to, off + begin + 0.008 - back)
+        for number, (begin, (to, back)) in enumerate(zip(begins, ways, strict=True))
+    ]
+    folder.append_recorded(told_by(*served, ({"parent": 999_999}, "", off + 2, off + 2.001)), Source("log", 0), 0)
+    assert sum(parent > 0 for _, parent, _ in owners(folder)) == 200
+    (event,) = [each for each in folder.events() if each.kind == "clock"]
+    assert event.monitor == "log" and abs((event.ahead or 0) - off * S) < MS and (event.error or 0) < MS
+    starts = np.sort(folder.operations().arrays("start", where="side = 'server' AND parent <> 0")["start"])
+    assert np.abs(starts - BEGIN - np.sort((np.array(begins) + ways[:, 0]) * S)).max() < MS
+
+
+def test_a_clock_that_is_right_is_left_alone(folder):
+    clients(folder, [(1, b"/a", 1 + number * 0.01, 1.008 + number * 0.01) for number in range(50)])
+    served = [({"parent": 10 + n}, "", 1.001 + n * 0.01, 1.006 + n * 0.01) for n in range(50)]
+    folder.append_recorded(told_by(*served), Source("log", 0), 0)
+    owners(folder)
+    assert not [each for each in folder.events() if each.kind == "clock"]

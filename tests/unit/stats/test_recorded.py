@@ -58,10 +58,10 @@ def made(tmp_path, frame, row, *checks: str) -> RunFolder:
         for k in range(1000):
             at, took = load + k * 10 * MS, (5 if number == 1 else 20) * MS
             record.add(
-                "GET", f"/{number}/{k}", "", {"disk": f"d{k % 2}"}, (at, at + took, 0, 100, 1, int(k % 100 == 0))
+                "GET", f"/{number}/{k}", "", {"disk": f"d{k % 2}"}, (at, at + took, 0, 100, 1, int(k % 100 == 0), 0, -1)
             )
             if k < 50:  # in the warm-up, which counts nowhere
-                record.add("GET", "", "", None, (load - 500 * MS, load + 9 * S, 0, 0, 0, 0))
+                record.add("GET", "", "", None, (load - 500 * MS, load + 9 * S, 0, 0, 0, 0, 0, -1))
         for place in (0, 1):
             for second in range(10):
                 rows = row([2 * MS * (1 + place)] * 5, "copy"), replace(row([MS], "read", False), labels="disk=d1")

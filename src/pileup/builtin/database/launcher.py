@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pileup.builtin.database.mariadb import SLOW_LOG, SOCKET, known_user, mariadb_parts
 from pileup.builtin.database.postgresql import postgresql_parts
-from pileup.builtin.database.settings import DatabaseSettings
+from pileup.builtin.database.settings import POSTGRESQL_LOG, DatabaseSettings
 from pileup.plugin import Launcher
 
 DATABASE = "pileup"
@@ -25,6 +27,8 @@ def _mariadb(wanted: DatabaseSettings) -> Launcher:
 
 
 def _postgresql(wanted: DatabaseSettings) -> Launcher:
-    processes = postgresql_parts(DATABASE, wanted.for_postgresql())
+    log = f"{{short}}/{Path(POSTGRESQL_LOG).with_suffix('.json')}"
+    keep = (("cp", log, "{folder}/"),) if wanted.slow_queries is not None else ()
+    processes = postgresql_parts(DATABASE, wanted.for_postgresql(), keep=keep)
     url = f"postgresql://{DATABASE}@:{{port}}/postgres?host={{short}}"
     return Launcher(processes, url, user=known_user("postgres", "nobody"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pileup.plugin import Daemon, Line, Task
+from pileup.plugin import Answer, Daemon, Task
 
 PROGRAMS = Path("/usr/lib/postgresql")
 """Where Debian has the programs of its server, by version."""
@@ -15,10 +15,13 @@ READY_WITHIN = 90 * 10**9
 GRACE = 30 * 10**9
 
 
-def postgresql_parts(user: str, arguments: Iterable[str], port: str = "{port}") -> tuple[Task, Daemon]:
+def postgresql_parts(
+    user: str, arguments: Iterable[str], port: str = "{port}", keep: tuple[tuple[str, ...], ...] = ()
+) -> tuple[Task, Daemon]:
     """Return what starts a private PostgreSQL on a unix socket in `{short}` alone, which lets `user` in there.
 
-    `arguments` are settings as NAME=VALUE; `port` is the word for its number, which is part of the socket's name. The
+    `arguments` are settings as NAME=VALUE; `port` is the word for its number, which is part of the socket's name;
+    `keep` are commands before its end. The
     folder of the socket is its user's alone, so that nobody else comes in. Raises ValueError when this machine lacks
     PostgreSQL.
     """
@@ -26,10 +29,19 @@ def postgresql_parts(user: str, arguments: Iterable[str], port: str = "{port}") 
     make = (f"{folder}/initdb", "-D", "{short}/db", "-U", user, "--auth=trust", "--encoding=UTF8", "--locale=C")
     settings = (word for each in ("listen_addresses=", *arguments) for word in ("-c", each))
     run = (f"{folder}/postgres", "-D", "{short}/db", "-p", port, "-k", "{short}", *settings)
-    ready = Line("database system is ready to accept connections")
+    ready = Answer((f"{folder}/pg_isready", "-h", "{short}", "-p", port, "-U", user), "accepting connections")
     return (
         Task((*make, "--no-sync"), name="initdb", folder="{short}", within=INIT_WITHIN),
-        Daemon(run, ready, name=NAME, folder="{short}", stop="INT", ready_within=READY_WITHIN, grace=GRACE),
+        Daemon(
+            run,
+            ready,
+            name=NAME,
+            folder="{short}",
+            stop="INT",
+            ready_within=READY_WITHIN,
+            before_end=keep,
+            grace=GRACE,
+        ),
     )
 
 

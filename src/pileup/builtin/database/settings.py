@@ -11,6 +11,8 @@ from pileup.plugin import Count, Duration, Part, Size
 
 Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.]{0,63}$")]
 SECOND = 10**9
+POSTGRESQL_LOG = "slow-queries.log"
+"""Its log in JSON has the ending .json instead."""
 
 
 class DatabaseSettings(Part):
@@ -32,7 +34,8 @@ class DatabaseSettings(Part):
     slow_queries: Duration | None = Field(
         None,
         description="log queries that take longer (long_query_time, log_min_duration_statement), for monitor "
-        "slow-queries: MariaDB into slow-queries.log, which ends up in its folder of the run, PostgreSQL into its log",
+        "slow-queries: MariaDB into slow-queries.log, PostgreSQL into slow-queries.json, which end up in its folder "
+        "of the run",
     )
     lock_wait_timeout: Duration = Field(
         50 * SECOND,
@@ -66,5 +69,13 @@ class DatabaseSettings(Part):
         yield f"max_connections={self.connections}"
         if self.slow_queries is not None:
             yield f"log_min_duration_statement={self.slow_queries // 10**6}ms"
+            yield from (
+                "logging_collector=on",
+                "log_destination=stderr,jsonlog",
+                "log_directory={short}",
+                "log_timezone=UTC",
+            )
+            yield f"log_filename={POSTGRESQL_LOG}"
+            yield "log_rotation_age=0"
         for name, value in self.variables.items():
             yield f"{name}={value}"

@@ -7,11 +7,11 @@ and `SET …;`, and the statement. The entry says in whole seconds when the stat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pileup.plugin.logs import AT_ONCE, Log
+from pileup.plugin.logs import AT_ONCE, Log, Parser
 
 SECOND = 10**9
 LONGEST = 64 << 10
@@ -107,6 +107,11 @@ class Lines:
             return
 
 
+def in_lines() -> Parser[SlowQuery]:
+    """Return a parser of the log of MariaDB and MySQL."""
+    return Lines().entries
+
+
 class SlowLog:
     """The log of a server, as it grows. The file may be replaced, or begin again, at any time.
 
@@ -114,8 +119,8 @@ class SlowLog:
     only the last 4 MiB are looked at for younger ones.
     """
 
-    def __init__(self, path: Path, since: int) -> None:
-        self._log = Log(path, lambda: Lines().entries, back=AT_ONCE, what="the log of slow queries")
+    def __init__(self, path: Path, since: int, parser: Callable[[], Parser[SlowQuery]] = in_lines) -> None:
+        self._log = Log(path, parser, back=AT_ONCE, what="the log of slow queries")
         self._since = since - SECOND
 
     def entries(self) -> Iterator[SlowQuery]:

@@ -1,24 +1,33 @@
-"""Watches the log of slow queries of MariaDB or MySQL."""
+"""Watches the log of slow queries of MariaDB, MySQL or PostgreSQL."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from pileup.builtin.database.of_target import database_of
+from pileup.builtin.database.postgresql_log import slow_query
+from pileup.builtin.database.read_only import Database
 from pileup.builtin.database.slow_log import SlowLog, SlowQuery
 from pileup.plugin import Monitor, PluginError, Sample, Target, TargetError, option
+from pileup.plugin.logs import by_line
 
 SECOND = 10**9
 PATIENCE = 10 * SECOND
 MOST_ROWS = 2**32 - 1
 """What the record has room for."""
+WHERE_POSTGRESQL = (
+    "SELECT pg_current_logfile('jsonlog'), current_setting('data_directory'), "
+    "(SELECT setting FROM pg_settings WHERE name = 'log_min_duration_statement')"
+)
+"""A user that is not pg_monitor may not ask for the file."""
 WHERE = "SELECT @@GLOBAL.slow_query_log, @@GLOBAL.log_output, @@GLOBAL.slow_query_log_file, @@GLOBAL.datadir"
 
 
 class SlowQueries(Monitor):
-    """Follow the slow query log of a MariaDB or MySQL on this machine.
+    """Follow the slow query log of a MariaDB, MySQL or PostgreSQL on this machine.
 
         targets: {db: {kind: database, launch: {slow_queries: 100 ms}}}
         monitors: [{use: slow-queries, target: db}]
@@ -27,7 +36,9 @@ class SlowQueries(Monitor):
 
     `target` is a target with a database: kind database, or slurm with accounting; pileup asks it for the path of its
     log. `file` is the path of a log. The server must write it: set `slow_query_log` on and `log_output` FILE;
-    `long_query_time` says what is slow. With `host: ssh://…`, `file` is read on that host.
+    `long_query_time` says what is slow. With `host: ssh://…`, `file` is read on that host. PostgreSQL (15 and later)
+    must write its log in JSON: `logging_collector` on, `log_destination` jsonlog, `log_min_duration_statement`; a
+    `file` that ends in .json is such a log. It reports neither locks nor rows.
 
     | metric | unit | what |
     |---|---|---|
@@ -95,11 +106,11 @@ class SlowQueries(Monitor):
     def _reached(self) -> SlowLog:
         """Return the log, another one after the watched target has become another."""
         if self.file is not None:
-            self._log = self._log or SlowLog(Path(self.file).expanduser(), self._since)
+            self._log = self._log or _log(Path(self.file).expanduser(), self._since)
         elif (target := self._still_there()) is not self._watched or self._log is None:
             path = _path(target)
             self.close()
-            self._log, self._watched = SlowLog(path, self._since), target
+            self._log, self._watched = _log(path, self._since), target
         return self._log
 
     def _still_there(self) -> Target:
@@ -112,19 +123,36 @@ class SlowQueries(Monitor):
             return self._watched
 
 
+def _log(path: Path, since: int) -> SlowLog:
+    return SlowLog(path, since, by_line(slow_query)) if path.suffix == ".json" else SlowLog(path, since)
+
+
 def _path(target: Target) -> Path:
     """Ask a server where its log is. Raises PluginError when it writes none, or has none."""
-    database = database_of(target, PATIENCE)
-    try:
+    url = str(getattr(target, "database_url", ""))
+    with closing(database_of(target, PATIENCE)) as database:
+        if url.startswith("postgresql"):
+            return _of_postgresql(database, target)
         _, rows = database.ask(WHERE, 1)
-    finally:
-        database.close()
     on, output, file, folder = (str(value) for value in rows[0])
     if on not in {"1", "ON"} or "FILE" not in output:
         told = "writes no log of slow queries into a file"
         hint = "SET GLOBAL slow_query_log = 1, log_output = 'FILE'; or `slow_queries: 1 s` under `launch`"
         raise PluginError(f"the server of target {target.kind} {told}", "one that does", hint)
     return Path(folder) / file
+
+
+def _of_postgresql(database: Database, target: Target) -> Path:
+    _, rows = database.ask(WHERE_POSTGRESQL, 1)
+    path, folder, least = rows[0]
+    if path is None or int(least) < 0:
+        told = "writes no log of slow queries in JSON"
+        hint = (
+            "logging_collector = on, log_destination = jsonlog, log_min_duration_statement = 1000; "
+            "or `slow_queries: 1 s` under `launch`"
+        )
+        raise PluginError(f"the server of target {target.kind} {told}", "one that does", hint)
+    return Path(str(folder)) / str(path)
 
 
 def _summary(metric: str, values: Sequence[float], unit: str) -> Iterator[Sample]:

@@ -35,7 +35,7 @@ class Process(Monitor):
     | `cpu[mode=user]` `system` | % | the same of all: time in the programs themselves, and in the kernel for them |
     | `rss[of=all]` `mean` `largest` | B | memory held (resident set size; shared pages count in each process) |
     | `threads` | | total number of threads |
-    | `open_files` | | total number of open file descriptors |
+    | `open_files[of=all]` `mean` `largest` | | open file descriptors; a limit (`ulimit -n`) is about the largest |
     | `not_permitted` | | processes that this user may not inspect |
 
     With `children` the CPU time of children that ended since the sample before is counted if a chosen process is their
@@ -90,7 +90,7 @@ class Process(Monitor):
         refused.update(pid for pid, number in files.items() if number is None)
         numbers = [number for number in files.values() if number is not None]
         if len(numbers) == len(files):
-            yield Sample("open_files", sum(numbers))
+            yield from _summary("open_files", numbers, "")
         yield Sample("not_permitted", len(refused))
 
     def _measure_cpu(self, refused: set[int]) -> tuple[list[ProcessRow], list[Share] | None]:

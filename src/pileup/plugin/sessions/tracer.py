@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from pileup.model.distance import Distance
 from pileup.model.errors import TargetError
-from pileup.plugin.sessions.seen import Connection, read
+from pileup.model.record import Outcome
+from pileup.plugin.sessions.seen import DOWN, Connection, read
 from pileup.plugin.sessions.session import Session, session
 from pileup.plugin.sessions.span import Act, Span
 
@@ -40,11 +42,13 @@ class Tracer:
     def sessions(self, act: Act, times: int = 1, skip: int = 0) -> list[tuple[Span, Session]]:
         """Make `times` sessions, after `skip` others, and return what each was made of, in the order of their begin.
 
-        To resume a session of TLS there must have been one: `skip` it. Raises what the act raises.
+        To resume a session of TLS there must have been one: `skip` it. A session in which the server has sent nothing
+        did not pass, whatever its client makes of that. Raises what the act raises.
         """
         spans = act(f"127.0.0.1:{self._relay.port}", times + skip)[skip:]
         connections = self._settled()
-        return [(span, _session(span, connections, self._added)) for span in spans]
+        made = [_session(span, connections, self._added) for span in spans]
+        return [(_answered(*each), each[1]) for each in zip(spans, made, strict=True)]
 
     def refusal(self) -> TargetError | None:
         """Return what to raise if the server did not take connections."""
@@ -77,3 +81,13 @@ class Tracer:
 def _session(span: Span, connections: Sequence[Connection], added: int) -> Session:
     mine = [each for each in connections if span.begin <= each.accepted <= span.end]
     return session(mine, span.begin, span.end, added)
+
+
+def _answered(span: Span, made: Session) -> Span:
+    """Return a span that has failed where nothing came back on its connections: there is nothing to count."""
+    if not made.connections or made.messages(DOWN):
+        return span
+    silent = "the server sent nothing"
+    if span.error:
+        return replace(span, error=f"{span.error}: {silent}")
+    return replace(span, error=silent, outcome=Outcome.FAILED)

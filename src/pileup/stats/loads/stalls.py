@@ -68,11 +68,10 @@ def remarks(
         response = data.measured.response
         stopped = stops(data.frames, series)
         long = [gap for gap in gaps if _is_long(gap, response, data.window)]
-        theirs = [
-            (gap, [piece for piece in cut([gap], stopped) if _is_long(piece, response, data.window)]) for gap in long
-        ]
-        ours = [gap for gap, pieces in theirs if not pieces and cut([gap], stopped) != [gap]]
-        waited = _with_clients(connection, number, [piece for _, pieces in theirs for piece in pieces])
+        parts = [(gap, cut([gap], stopped)) for gap in long]
+        theirs = [pieces for _, pieces in parts if _outlasts(_length(pieces), response)]
+        ours = [gap for gap, pieces in parts if pieces not in theirs and 2 * _length(pieces) <= _length([gap])]
+        waited = _with_clients(connection, number, [piece for pieces in theirs for piece in pieces])
         stalls = [stall for stall in waited if _all_waited(stall, data.frames)]
         found = [
             words(stalls, response, data.window.seconds) if stalls and data.window else "",
@@ -180,7 +179,15 @@ def _is_long(gap: tuple[int, int], response: Histogram, window: Window | None) -
     begin, end = gap
     if window is None or not response.count or not window.begin <= begin < end <= window.end:
         return False
-    return end - begin >= MUCH_LONGER * response.quantile(0.9)
+    return _outlasts(end - begin, response)
+
+
+def _outlasts(length: int, response: Histogram) -> bool:
+    return length >= MUCH_LONGER * response.quantile(0.9)
+
+
+def _length(gaps: Sequence[tuple[int, int]]) -> int:
+    return sum(end - begin for begin, end in gaps)
 
 
 def _with_clients(connection: DuckDBPyConnection, case: int, gaps: Sequence[tuple[int, int]]) -> list[Stall]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pileup.model.errors import PileupError
 from pileup.model.exits import ExitCode
 from pileup.model.units import counted
-from pileup.stats.queueing.history import History, Project, Request
+from pileup.stats.queueing.history import History, Request
 from pileup.stats.queueing.machine import Asks, Demand, Drives, Service
 
 FEWEST = 20
@@ -45,7 +45,9 @@ def fit(known: Sequence[History]) -> System:
     for other in known[1:]:
         if [each.groups for each in _demand(other).projects] != [each.groups for each in demand.projects]:
             raise CannotPredict(
-                f"{known[0].name} and {other.name} have other projects", "the same load at all settings", "name one run"
+                f"{known[0].name} and {other.name} have other projects",
+                "the same load at all settings",
+                "fit it to one of them, or record a load whose arrivals are not random",
             )
     number = max(len({each.drive for each in history.requests}) for history in known)
     busy = max(_saturated(history, number) for history in known)
@@ -90,6 +92,12 @@ def _check(history: History) -> None:
             f"{MOST_FAILED:.0%} of them or less: the model has no failures",
             "record it again when the system is whole",
         )
+    if unknown := sum(not each.drive for each in history.requests):
+        raise CannotPredict(
+            f"which drive read it is not known of {counted(unknown, 'file')} of {history.name}",
+            "the drive and the times of each, which a system that is polled does not say",
+            "record it on a practice tape library with the settings of yours: pileup help practice",
+        )
     waited = sum(history.limits.values())
     if history.limit is not None and history.limits[history.limit] < CLEAR * waited:
         seen = ", ".join(map(str, sorted(history.limits)))
@@ -106,26 +114,32 @@ def _check(history: History) -> None:
 
 
 def _demand(history: History) -> Demand:
-    """Return who asked for what; groups are numbered by project, as names differ between cases."""
+    """Return who asked for what; groups are numbered by project, as names differ between cases.
+
+    A project that began when it was due is a client of its own: it waits for no other one.
+    """
     groups: dict[int, list[str]] = {}
     for each in history.requests:
         groups.setdefault(each.project, []).append(each.group)
     numbers: dict[str, str] = {}
     asks = []
     start = min(each.start for each in history.projects)
+    first: dict[int, Asks] = {}
+    ended: dict[int, int] = {}
+    left: dict[int, int] = {}
     for project in history.projects:
         names = tuple(numbers.setdefault(each, str(len(numbers))) for each in groups[project.number])
-        asks.append(Asks(project.client, project.node, project.start - start, names, project.ahead))
-    first: dict[int, Project] = {}
-    for project in history.projects:
-        first.setdefault(project.client, project)
-    of = {each.number: each for each in first.values()}
-    left = {each.number: each.ahead for each in first.values()}
+        client = project.number if history.open else project.client
+        pause = max(0, project.start - ended.get(client, project.start))
+        asks.append(Asks(client, project.node, project.start - start, names, project.ahead, pause))
+        if client not in ended:
+            first[project.number], left[project.number] = asks[-1], project.ahead
+        ended[client] = project.end
     opening = []
     for each in history.requests:
         if left.get(each.project):
             left[each.project] -= 1
-            opening.append((max(each.asked - start, of[each.project].start - start), of[each.project].client))
+            opening.append((max(each.asked - start, first[each.project].start), first[each.project].client))
     return Demand(asks, opening, ())
 
 

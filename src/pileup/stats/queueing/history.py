@@ -67,6 +67,8 @@ class History:
     """Files that were asked for and did not come."""
     cached: int = 0
     """Files for which a cache was asked."""
+    open: bool = False
+    """Whether projects began when they were due; else a client began one when its one before had ended."""
 
     @cached_property
     def limit(self) -> int | None:
@@ -122,12 +124,12 @@ def histories(folder: RunFolder) -> Iterator[History]:
     for row in rows:
         cases[row[0]].append(row[1:])
     for case in (each for each in run.cases if each.repeat == each.loop == 1):
-        found = _history(case.name, case.point, cases.get(case.id, []))
+        found = _history(case.name, case.point, cases.get(case.id, []), case.load_kind == "open")
         if found is not None:
             yield found
 
 
-def _history(name: str, point: Mapping[str, str], rows: list[tuple[Any, ...]]) -> History | None:
+def _history(name: str, point: Mapping[str, str], rows: list[tuple[Any, ...]], open_: bool) -> History | None:
     """Return the staging in the rows of one case; None where some stage of it is missing."""
     found: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -147,16 +149,17 @@ def _history(name: str, point: Mapping[str, str], rows: list[tuple[Any, ...]]) -
     requests.sort(key=lambda each: each.asked)
     cached = sum(len(found[each]) for each in CACHED)
     failed = 0 if cached else max(0, len(found["file"]) - len(requests))
-    return History(name, point, tuple(requests), tuple(_projects(found, requests)), failed, cached)
+    return History(name, point, tuple(requests), tuple(_projects(found, requests)), failed, cached, open_)
 
 
 def _projects(found: Mapping[str, list[tuple[Any, ...]]], requests: list[Request]) -> Iterator[Project]:
     asked = _by(requests, lambda each: each.project)
     work = _by(found[WORK], lambda row: row[0])
+    over = {number: min(row[5] for row in files) for number, files in _by(found["file"], lambda row: row[0]).items()}
     for _, number, _, _, start, end, _, client, _ in sorted(found["iteration"], key=lambda row: row[4]):
         mine = asked.get(number, [])
         if mine:
-            ahead = sum(each.asked == mine[0].asked for each in mine)
+            ahead = sum(each.asked < over[number] for each in mine)  # another one only when it can open a file
             took = tuple(row[5] - row[4] for row in work.get(number, []))
             yield Project(number, client, start, end, mine[0].node, len(mine), ahead, took)
 

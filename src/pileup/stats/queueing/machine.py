@@ -47,6 +47,8 @@ class Asks(NamedTuple):
     start: int
     groups: tuple[str, ...]
     ahead: int
+    pause: int = 0
+    """How long after the project before of the same client it begins, ns."""
 
 
 @dataclass(frozen=True)
@@ -209,5 +211,5 @@ class Run:
         self._last = max(self._last, now)
         self._sums["project"] += now - project.start
         self._sums["idle"] += now - project.start
-        if self._later[project.asks.client]:
-            self._next(now, project.asks.client)
+        if later := self._later[project.asks.client]:
+            self._plan(now + later[0].pause, partial(self._next, client=project.asks.client))

@@ -1,7 +1,7 @@
 """When a case has failed.
 
 A check: when any iteration did not pass. A load that is pressed for a time: when nothing passed, or when more than 1 %
-of what was due did not pass; what `fail_when` says takes the place of that 1 %, and `never` of both.
+of what was due did not pass. Of both: what `fail_when` says takes the place of the share, and `never` of all.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def by_share(entry: CaseEntry) -> bool:
 
 
 def _is_check(entry: CaseEntry) -> bool:
-    """Return whether every iteration must pass: of so many times by several clients, too, but for `fail_when`."""
-    counted = entry.times and not entry.for_ and not entry.fail_when
-    return entry.load_kind in CHECKS or bool(counted)
+    """Return whether every iteration must pass: of so many times by several clients, too, but not with `fail_when`."""
+    counted = entry.times and not entry.for_
+    return not entry.fail_when and (entry.load_kind in CHECKS or bool(counted))
 
 
 def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:

@@ -26,8 +26,9 @@ from pileup.stats.frames.exact import RowValues
 from pileup.stats.frames.totals import measure
 from pileup.stats.generator.holdups import Stretch
 from pileup.stats.generator.undisturbed import cut
+from pileup.stats.intervals import slopes
 from pileup.stats.loads.find import limited_by_generator
-from pileup.stats.monitors import MetricSeries, pooled
+from pileup.stats.monitors import MetricSeries, pooled, pooled_points
 from pileup.stats.verdicts import excuse, grouping, judge, parts, resolve, unrested
 from pileup.stats.verdicts.coverage import Coverage, not_stated
 from pileup.stats.verdicts.replications import over_repeats
@@ -93,6 +94,7 @@ class Criteria:
                 selected = self._selected(check)
                 lack = self._lack(selected)
                 several = self._judge(check, selected, criterion.at, lack)
+                several = [_enough(each, criterion.at_least) for each in several]
                 judged = _together(check, several)
             except ValueError as mistake:
                 judged = JudgedFigure(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
@@ -274,6 +276,10 @@ class Criteria:
         spans = grouping.of_samples(group, selected)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
         figure = resolve.of_values(check, values, dimension)
+        if check.function == "slope":
+            times, _ = pooled_points(found, spans, visits)
+            figure = slopes.slope(times, values, dimension)
+            dimension = figure.dimension
         fits = check.function == "count" or check.value == 0 or _same(check.dimension, dimension)
         if not fits:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
@@ -301,6 +307,14 @@ class Criteria:
             held = excuse.of_held(check, selected, figure, mine, series=self.series, evaluate=again)
             slow = held.words if held else ""
         return JudgedFigure(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
+
+
+def _enough(judged: JudgedFigure, least: int) -> JudgedFigure:
+    """Return the verdict on a figure; unknown where it is of fewer values than its criterion needs."""
+    if judged.figure.n >= least or judged.verdict is Verdict.NOT_COVERED:
+        return judged
+    reason = f"{counted(judged.figure.n, 'value')}; the criterion needs at least {least}"
+    return JudgedFigure(Verdict.UNKNOWN, judged.figure, reason, judged.point)
 
 
 def _coverage(said: str, lack: Uncovered | None) -> str:

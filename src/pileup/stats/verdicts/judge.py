@@ -16,7 +16,7 @@ from pileup.model.units import format_count
 from pileup.model.verdict import Verdict
 from pileup.stats.intervals.confidence import Z
 
-ESTIMATES = frozenset({"rate", "fraction", "mean", "quantile"})
+ESTIMATES = frozenset({"rate", "fraction", "mean", "quantile", "slope"})
 """Functions whose figures are known by an interval."""
 BELOW, ABOVE = ("<", "<="), (">", ">=")
 MOST_MORE = 1000

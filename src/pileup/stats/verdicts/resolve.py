@@ -211,8 +211,8 @@ def of_values(check: Check, values: NDArray[np.float64], dimension: str) -> Figu
     n = len(values)
     if check.function == "count":
         return Figure(float(n), "count", None, n, "" if n else NOTHING)
-    if n == 0:
-        return Figure(None, dimension, None, 0, NOTHING)
+    if n == 0 or check.function == "slope":  # which needs times
+        return Figure(None, dimension, None, n, NOTHING)
     match check.function:
         case "quantile":
             return _quantile_of(values, check.quantile or 0.5, dimension)

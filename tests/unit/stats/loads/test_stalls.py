@@ -152,3 +152,12 @@ def test_t06_what_of_a_stall_was_not_pileups_is_the_servers(told):
     found = told(both, series=[stopped(4, 1.95)])
     assert "for 2.02 s from 11:06:45 while 4 clients waited: a closed load" in found
     assert "nothing was answered for 2 s from 11:06:41: it was pileup" in found
+
+
+@pytest.mark.parametrize(("took", "said"), [(120 * MS, "while 4 clients waited"), (200 * MS, "")])
+def test_a_short_stop_of_pileup_does_not_excuse_a_long_stall(told, took, said):
+    """The stop divides a stall into pieces that are short by themselves; what it was too long for is said of nobody."""
+    spans = served(4, 10 * SECOND, [(3 * SECOND, 5 * SECOND)], took=took)
+    found = told(spans, series=[stopped(4, 0.06)])
+    assert said in found
+    assert "it was pileup" not in found

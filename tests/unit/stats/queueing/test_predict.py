@@ -1,12 +1,14 @@
 """A queueing model from records of simulated libraries, whose truth is known."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from pileup.model.exits import ExitCode
 from pileup.stats.queueing import FIGURES, CannotPredict, History, fit, predict
 from pileup.stats.queueing.history import Project, Request
+from pileup.stats.queueing.machine import Run, Service
 
 MINUTE = 60 * 10**9
 
@@ -104,6 +106,42 @@ def test_records_that_cannot_carry_a_model_are_refused_with_the_reason() -> None
     other = tuple(each._replace(node=f"{each.node}-{each.group[-1]}") for each in history.requests)
     with pytest.raises(CannotPredict, match="use several stagers each"):
         fit([replace(history, requests=other)])
+
+
+def apart(*, open_: bool) -> History:
+    """A project of a file every 10 min, by one client: when it is due, or 8 min after the one before."""
+    history = line(projects=30, files=1)
+    starts = [10 * MINUTE * number for number in range(30)]
+    requests = [
+        each._replace(node="n0", asked=at, handed=at, begun=at + MINUTE, delivered=at + 2 * MINUTE)
+        for each, at in zip(history.requests, starts, strict=True)
+    ]
+    projects = [
+        each._replace(client=0, node="n0", start=at, end=at + 2 * MINUTE)
+        for each, at in zip(history.projects, starts, strict=True)
+    ]
+    return replace(history, requests=tuple(requests), projects=tuple(projects), open=open_)
+
+
+@pytest.mark.parametrize("open_", [True, False])
+def test_projects_begin_when_they_are_due_or_so_long_after_the_one_before(open_: bool) -> None:
+    history = apart(open_=open_)
+    system = fit([history])
+    (same,) = predict(system, [history], [1])
+    assert same.figures["all"].value == history.figures["all"]
+    slower = replace(system.drives, change=[Service(10 * MINUTE, MINUTE)])
+    run = Run(slower, system.demand, 1, Random(1))
+    assert run.figures()["all"] == (30 * 10 if open_ else 30 * 10 + 29 * 8) * MINUTE
+
+
+def test_a_record_that_does_not_say_which_drive_read_a_file_is_refused() -> None:
+    """As of a system that is polled: the times are those of the polls."""
+    history = line()
+    polled = tuple(each._replace(drive="") for each in history.requests)
+    with pytest.raises(CannotPredict, match="which drive read it is not known of 60 files of line") as found:
+        fit([replace(history, requests=polled)])
+    assert found.value.expected
+    assert found.value.hint
 
 
 def test_stagers_with_different_limits_are_refused() -> None:

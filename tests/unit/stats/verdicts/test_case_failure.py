@@ -82,6 +82,14 @@ def test_t05_fail_when_takes_the_place_of_that_and_never_of_all(row, frame):
     assert judge_case(case_of({**CLOSED, "fail_when": "never"}), none)[0] == PASSED
 
 
+def test_fail_when_holds_for_a_check_too(row, frame):
+    failed = [frame(1, row([5], failed=1))]
+    assert judge_case(case_of(ONCE), failed)[0] == FAILED
+    assert judge_case(case_of({**ONCE, "fail_when": "never"}), failed)[0] == PASSED
+    assert judge_case(case_of({**ONCE, "fail_when": "fraction(copy.failed) > 60 %"}), failed)[0] == PASSED
+    assert judge_case(case_of({**ONCE, "fail_when": "fraction(copy.failed) > 40 %"}), failed)[0] == FAILED
+
+
 def test_t05_fail_when_knows_that_no_answer_is_slower_than_anything(row, frame):
     asked = {**CLOSED, "fail_when": "p90(copy) > 1 min", "timeout": 10**9}
     assert judge_case(case_of(asked), [frame(1, row([5] * 50, refused=50))])[0] == FAILED
