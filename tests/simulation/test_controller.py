@@ -219,3 +219,20 @@ def test_a_system_that_was_saturated_when_the_hold_began_is_held_all_the_same(se
         assert level == int(level)
     inside = np.abs(np.array(values[40:]) - 2 * plant) <= 15
     assert inside.mean() >= 0.8
+
+
+MINUTES_A_DAY = 24 * 60
+
+
+@pytest.mark.long
+def test_a_queue_is_held_for_four_days_as_in_2009() -> None:
+    """500 slots, jobs of an hour, 5,000 waiting, a sample a minute: what the controller learns does not drift away."""
+    days, settle = 4 * MINUTES_A_DAY, 180
+    slots, hour, set_point, band = 500, 60.0, 5000.0, 250.0
+    plant = Queue(slots, lambda random: float(random.uniform(0.5 * hour, 1.5 * hour)), dead=1, cycle=1)
+    values = np.array(held(plant, controller(set_point, band, 100.0), FIRST_SEED, settle, days))
+    inside = np.abs(values - set_point) <= band
+    assert len(values) == days
+    assert inside.mean() >= 0.95
+    first, last = inside[:MINUTES_A_DAY].mean(), inside[-MINUTES_A_DAY:].mean()
+    assert last >= first - 0.02, "the last day is as good as the first"

@@ -28,6 +28,31 @@ reports: []
 """
 
 
+LATER = """from asyncio import sleep
+from pileup.builtin.tape.project import TapeProject
+
+class Later(TapeProject):
+    '''A project whose requests are a microsecond apart, as they are in real time.'''
+
+    name = "later"
+
+    async def _fetch(self, op, number, here):
+        await sleep(number * 1e-6)
+        await super()._fetch(op, number, here)
+"""
+
+
+def test_files_asked_for_ahead_are_known_where_requests_take_time(tmp_path: Path) -> None:
+    (tmp_path / "later.py").write_text(LATER)
+    suite = STUDY.format(seed=1).replace("[1, 2, 4]", "[2]").replace("tape.project", "./later.py:Later")
+    (tmp_path / "suite.yaml").write_text(suite)
+    simulation = SuiteSimulation(load(tmp_path / "suite.yaml", servers=False), tmp_path / "runs")
+    simulation.run()
+    (found,) = histories(RunFolder.open(simulation.folder.path))
+    assert {each.ahead for each in found.projects} == {4}
+    assert len({each.asked for each in found.requests if each.project == found.projects[0].number}) == 5
+
+
 def inside(base: Path, seed: int) -> list[bool]:
     """Return for each figure whether the truth at 2 transfers is in the interval predicted from 1 and 4."""
     base.mkdir()

@@ -17,6 +17,8 @@ from pileup.model.errors import PileupError, TargetError
 
 ANSWER_WITHIN = 60.0
 """Seconds that a place may take to start, or to make a test ready: software on a network file system comes slowly."""
+UNTIL_WHY = 6
+"""How long the side that writes waits for the side that reads to find out how a process ended, s."""
 SILENCE = 30.0
 """Seconds without a message after which a place is lost."""
 END_WITHIN = 10.0
@@ -101,7 +103,7 @@ class Connection:
             except TimeoutError:
                 self.lose(f"it took nothing for {SILENCE:.0f} s")
             except (OSError, ValueError):
-                self.ended.wait(1)  # the reading side knows why
+                self.ended.wait(UNTIL_WHY)  # the reading side knows why
                 self.lose("its pipe is closed")
         return not self.lost
 

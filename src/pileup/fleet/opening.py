@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,8 +100,11 @@ class Opener:
         return self.open([(number, lost.start)])[0]
 
 
-def cluster_of(places: Places) -> DaskCluster | None:
-    """Return the Dask cluster that the places are on, None if they are not. Raises TargetError."""
+def cluster_of(places: Places, make_folder: Callable[[Path], Path]) -> DaskCluster | None:
+    """Return the Dask cluster that the places are on, None if they are not. Raises TargetError.
+
+    `make_folder` makes a folder of the run's own in another one, for what its jobs must see.
+    """
     if not places.on_dask:
         return None
     try:
@@ -111,7 +115,7 @@ def cluster_of(places: Places) -> DaskCluster | None:
             "Dask",
             "pip install 'pileup[analysis]'",
         ) from problem
-    return open_cluster(places)
+    return open_cluster(places, make_folder)
 
 
 def starts_of(places: Places) -> list[Start]:

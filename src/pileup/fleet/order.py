@@ -133,10 +133,12 @@ class Order:
 
 def client_to_native(client: ClientSpec | None) -> str:
     """Return a client as the engine takes it (docs/engine.md); the one that does nothing where there is none."""
-    plain: dict[str, object] = {"protocol": "noop", "settings": {}}
-    if client:
-        plain = {"protocol": client.protocol, "settings": client.settings}
-    return json.dumps(plain)
+    return json.dumps(_plain(client or ClientSpec("noop")))
+
+
+def _plain(client: ClientSpec) -> dict[str, object]:
+    others = {name: _plain(other) for name, other in client.others.items()}
+    return {"protocol": client.protocol, "settings": client.settings, **({"others": others} if others else {})}
 
 
 def case_seed(seed: int, name: str) -> int:

@@ -94,16 +94,28 @@ class Verbs:
         self._client.rename(act.call, self._steps.renamed(act.index, act.call.key))
 
     def _copy(self, act: Act) -> None:
+        other, key = self._there(act)
+        self._client.copy(act.call, other, key)
+        size = self._steps.size(act.index, act.number)
+        if act.step.verify and act.operation.bytes:
+            _compare_size(act.operation.bytes, size)
+        act.operation.bytes = act.operation.bytes or size or 0
+
+    def _there(self, act: Act) -> tuple[Target, str]:
+        """Return the second target of a step, and the name of its object there."""
         destination, key = act.step.destination, self._steps.destination(act.index, act.number)
         other = self._others.get(destination.target) if destination else None
         if other is None or key is None:
             raise Failed("the second target is not open; expected one that the test names")
-        self._client.copy(act.call, other, key)
-        if act.step.verify and act.operation.bytes:
-            _compare_size(act.operation.bytes, self._steps.size(act.index, act.number))
+        return other, key
 
     def _checksum(self, act: Act) -> None:
-        stated = self._client.checksum(act.call)
+        if act.step.destination is not None:
+            stated = self._client.checksum_there(act.call, *self._there(act))
+            if act.step.content is None and stated != self._client.checksum(act.call):
+                raise Failed("checksum: the adler32 of the copy is not that of the source")
+        else:
+            stated = self._client.checksum(act.call)
         if act.number in self._moved:
             _compare_sums(stated, self._moved[act.number], "what went over the wire")
         elif act.step.content is not None:

@@ -44,12 +44,16 @@ class CounterReading:
     """CPU time of processes that were started here and have ended."""
     rss: int | None = None
     """Bytes of memory held."""
+    files: int | None = None
+    """Descriptors open."""
 
 
 def read(proc: Path = PROC) -> CounterReading:
     """Return the counters of this process and its machine; those that the system lacks are left out."""
     moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
-    return CounterReading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
+    return CounterReading(
+        moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc), _files(proc)
+    )
 
 
 def samples(before: CounterReading, after: CounterReading, place: int) -> list[Sample]:
@@ -74,7 +78,9 @@ def samples(before: CounterReading, after: CounterReading, place: int) -> list[S
         found[self_metrics.PRESSURE] = (after.waited - before.waited) / length
     where = self_metrics.label(place)
     shares = [Sample(name, 100 * max(0.0, share), self_metrics.PERCENT, where) for name, share in found.items()]
-    return shares if after.rss is None else [*shares, Sample(self_metrics.RSS, after.rss, self_metrics.BYTES, where)]
+    held = [] if after.rss is None else [Sample(self_metrics.RSS, after.rss, self_metrics.BYTES, where)]
+    files = [] if after.files is None else [Sample(self_metrics.OPEN_FILES, after.files, "", where)]
+    return [*shares, *held, *files]
 
 
 @dataclass(slots=True)
@@ -191,4 +197,12 @@ def _rss(proc: Path) -> int | None:
     try:
         return int((proc / "self" / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
+        return None
+
+
+def _files(proc: Path) -> int | None:
+    """Return how many descriptors this process has open, the one that is needed to look included."""
+    try:
+        return sum(1 for _ in (proc / "self" / "fd").iterdir())
+    except OSError:
         return None

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pileup.builtin.analysis.histograms import Truth, added
 from pileup.plugin import Failed, FileTarget, NotThere
+from pileup.plugin.coordinator import Plain
 
 NAME = "dataset.json"
 """The file of a folder that describes its data set."""
@@ -74,6 +75,11 @@ class DataSet(_Plain):
         ordered = sorted(files, key=lambda file: file.number)
         truth = added([file.truth for file in ordered])
         return cls(tree=TREE, recipe=recipe, events=sum(file.events for file in ordered), files=ordered, truth=truth)
+
+    def without_truth(self) -> Plain:
+        """Return it as plain data without histograms: what a worker needs to know."""
+        files = [file.model_copy(update={"truth": {}}) for file in self.files]
+        return self.model_copy(update={"truth": {}, "files": files}).model_dump(mode="json")
 
 
 TREE = "events"

@@ -49,6 +49,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """One read of a file, as an engine has made it: one piece, or a vector of them."""
+
+    start: int
+    end: int
+    """ns since the epoch."""
+    bytes: int
+    calls: int = 1
+    """Requests that it took."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What a query reads of each event, and what it does with it."""
 
@@ -60,6 +72,8 @@ class Wanted:
     """Folder that the file of the function is relative to."""
     timeout: float = 60.0
     """Seconds that a process of its own has for an answer."""
+    traced: bool = False
+    """Whether each read is kept, for `reads`."""
 
 
 class Reader(ABC):
@@ -84,6 +98,10 @@ class Engine(ABC):
     @abstractmethod
     def usage(self) -> Usage:
         """What was used so far."""
+
+    @abstractmethod
+    def reads(self) -> list[Read]:
+        """Return the reads since the last call, in time; none unless they are traced."""
 
     @abstractmethod
     def opened(self, way: Way, file: DataFile, ntuple: bool) -> AbstractContextManager[Reader]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -46,7 +47,8 @@ class AnalysisGenerate(Test):
     has the files of all places, at others those that are there. The files are in the run's own folder and
     removed at the end of the run. With `folder: /sets/big`, below the url of the target itself, they remain: a later
     run takes a file over, as the operation `reuse`, if its description and its content are what it would write, and
-    refuses to overwrite another. Needs `pip install 'pileup[analysis]'`.
+    refuses to overwrite another. Each file reports `events` and `cpu`, s of CPU time of the whole process. Needs `pip
+    install 'pileup[analysis]'`.
     """
 
     name = "analysis.generate"
@@ -91,12 +93,14 @@ class AnalysisGenerate(Test):
         if path.exists():
             self._describe(self._take_over(op, path))
             return
+        before = time.process_time()
         with op("generate", name) as generating:
             made = write_file(path, self._recipe, op.number)
             generating.bytes = made.bytes
         write_part(self._folder, self._recipe, made)
         self._describe(made)
         self.report("events", made.events)
+        self.report("cpu", time.process_time() - before, "s")
 
     def _describe(self, file: DataFile) -> None:
         self.ask({"file": file.model_dump(mode="json")})

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import statistics
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pileup.builtin.analysis.carried import unpacked
-from pileup.builtin.analysis.data_set import DataSet
 from pileup.builtin.analysis.functions import add
 from pileup.builtin.analysis.packages import versions
+from pileup.builtin.analysis.rules import MakesRule, Rule, packetizer
 from pileup.plugin import Ask, Coordinator, Failed, Reply
 from pileup.plugin.coordinator import Plain
-from pileup.plugin.packets import LATE, File, Packet, Packetizer
+from pileup.plugin.packets import LATE, File, Packet
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -24,16 +25,32 @@ LOST, LATER, AFAR, LAST = "lost", "late", "afar", "last"
 """Why a packet was the last one: its worker was lost; it took long; its file is elsewhere; nothing special."""
 
 
+class Placed(Protocol):
+    """A file of a query."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def place(self) -> str:
+        """The node that has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What a query is, and how its result is judged."""
 
-    files: DataSet
+    files: Sequence[Placed]
     edges: Sequence[Sequence[int]]
     """Where a packet of each file may begin, and its end."""
     function: str
     """The function of the user's that fills the histograms; empty if pileup does."""
     judge: Callable[[dict[str, Hist[Any]]], Told | None]
+    described: Plain = field(default_factory=dict)
+    """The data set, for clients that enter."""
+    rule: MakesRule = packetizer
+    """What hands its packets out."""
 
 
 @dataclass(slots=True)
@@ -71,12 +88,12 @@ class Given:
 class Query:
     """A query under way. Times in ns."""
 
-    packets: Packetizer
+    packets: Rule
     begin: int
     workers: int
     places: int
-    idle: set[int] = field(default_factory=set)
-    """Clients that wait."""
+    idle: OrderedDict[int, None] = field(default_factory=OrderedDict)
+    """Clients that wait, in the order of their coming."""
     held: dict[int, Given] = field(default_factory=dict)
     """By client."""
     results: dict[int, bytes] = field(default_factory=dict)
@@ -90,6 +107,10 @@ class Query:
     """What workers had that were lost."""
     dry: int = 0
     """When a worker first found nothing that nobody had; 0: not yet."""
+
+    def seconds(self, now: int) -> float:
+        """Return how long it has run. As a float, the time since the epoch would be off by 120 ns."""
+        return (now - self.begin) / 1e9
 
 
 class HandOut(Coordinator):
@@ -121,7 +142,7 @@ class HandOut(Coordinator):
             if not lost:
                 self._away.add(client)
             if (query := self._query) is not None and self._workers.get(client):
-                query.idle.discard(client)
+                query.idle.pop(client, None)
                 if (given := query.held.pop(client, None)) is not None:
                     query.lost.append(given.packet)
                 query.packets.lose(str(client))
@@ -143,9 +164,7 @@ class HandOut(Coordinator):
             wanted = f"{ours[other]} as here: histograms of all workers are added up"
             yield Reply(ask.client, {"failed": [told, wanted, f"install {other} {ours[other]} there"]})
             return
-        files = [file.model_copy(update={"truth": {}}) for file in self._task.files.files]
-        plain = self._task.files.model_copy(update={"truth": {}, "files": files})
-        yield Reply(ask.client, {"set": plain.model_dump(mode="json")})
+        yield Reply(ask.client, {"set": self._task.described})
 
     def _join(self, ask: Ask, now: int) -> Iterator[Reply]:
         missing: Any = ask.told["missing"]
@@ -156,16 +175,16 @@ class HandOut(Coordinator):
 
     def _begin(self, now: int) -> Iterator[Reply]:
         """Begin the next query when all who are left are there."""
-        if self._query is not None or not self._joined or self._joined < self._expected:
+        if self._query is not None or not self._joined or len(self._joined) < len(self._expected):
             return
-        files = [File(file.place, edges) for file, edges in zip(self._task.files.files, self._task.edges, strict=True)]
+        files = [File(file.place, edges) for file, edges in zip(self._task.files, self._task.edges, strict=True)]
         there = {client: self._workers[client] for client in sorted(self._joined)}
         private = {files[number].node for worker in there.values() for number in worker.missing}
         places = len({worker.place for worker in there.values()})
-        self._query = query = Query(Packetizer(files, private=private), now, len(there), places)
+        self._query = query = Query(self._task.rule(files, private, len(there)), now, len(there), places)
         for client, worker in there.items():
             query.packets.join(str(client), worker.node)
-        query.idle = set(there)
+        query.idle = OrderedDict.fromkeys(there)
         self._joined = set()
         if self._away:
             told = f"{len(there)} of {len(there) + len(self._away)} clients came to the query"
@@ -179,7 +198,7 @@ class HandOut(Coordinator):
         nodes = {self._workers[client].node for client in self._expected if client in self._workers}
         missing = {number for client in self._expected for number in self._workers[client].missing}
         for number in sorted(missing):
-            file, events = self._task.files.files[number], query.files.get(number, FileTimes()).events
+            file, events = self._task.files[number], query.files.get(number, FileTimes()).events
             if file.place not in nodes and events < self._task.edges[number][-1]:
                 told = f"{file.name} of the data set is at {file.place}, where no worker is left to read it"
                 hint = "use the places that have generated it, or put the files where all can read them"
@@ -200,12 +219,12 @@ class HandOut(Coordinator):
             for counted in query.packets.finish(str(ask.client), given.packet, seconds):
                 self._count(query, counted, now)
         except (Failed, ValueError) as problem:
-            query.idle.add(ask.client)
+            query.idle[ask.client] = None
             told = (problem.what, problem.expected, problem.hint) if isinstance(problem, Failed) else None
             yield from self._end(query, now, told or (str(problem), "histograms", "look at the place"), ask.client)
             return
         if query.packets.done:
-            query.idle.add(ask.client)
+            query.idle[ask.client] = None
             yield from self._end(query, now, self._task.judge(query.found), ask.client, given)
             return
         yield self._give(query, ask.client, now) or Reply(ask.client, {"wait": True, "active": len(query.held)})
@@ -216,7 +235,7 @@ class HandOut(Coordinator):
         if self._query is None or ask.client in self._over:
             yield from self._told_over(ask.client)
             return
-        self._query.idle.add(ask.client)
+        self._query.idle[ask.client] = None
         yield from self._give_idle(now)
 
     def _fail(self, ask: Ask, now: int) -> Iterator[Reply]:
@@ -236,7 +255,7 @@ class HandOut(Coordinator):
         times.end, times.events = now, times.events + packet.events
 
     def _give(self, query: Query, client: int, now: int) -> Reply | None:
-        packet = query.packets.ask(str(client), now / 1e9)
+        packet = query.packets.ask(str(client), query.seconds(now))
         if packet is None:
             if not query.packets.unassigned:
                 query.dry = query.dry or now
@@ -252,14 +271,17 @@ class HandOut(Coordinator):
         query = self._query
         if query is None:
             return
-        for client in sorted(query.idle):
-            if not query.packets.may_give(now / 1e9):
+        for _ in range(len(query.idle)):
+            if not query.packets.may_give(query.seconds(now)):
                 break
-            if (reply := self._give(query, client, now)) is not None:
-                query.idle.discard(client)
+            client, _ = query.idle.popitem(last=False)
+            if (reply := self._give(query, client, now)) is None:
+                query.idle[client] = None
+            else:
                 yield reply
         due = query.packets.due
-        self.wake = max(int(due * 1e9) + 1, now + 1_000_000) if query.idle and due is not None else None
+        wanted = None if due is None else query.begin + int(due * 1e9) + 1
+        self.wake = max(wanted, now + 1_000_000) if query.idle and wanted is not None else None
 
     def _end(
         self, query: Query, now: int, problem: Told | None, last: int | None = None, given: Given | None = None
@@ -268,7 +290,7 @@ class HandOut(Coordinator):
         self._query = self.wake = None
         told: Plain = {"failed": list(problem)} if problem else {}
         recorder = last if last is not None else min(query.idle, default=None)
-        for client in self._expected - query.idle:
+        for client in self._expected - query.idle.keys():
             self._over[client] = told
         record = self._record(query, now, given)
         for client in sorted(query.idle):
@@ -282,7 +304,7 @@ class HandOut(Coordinator):
 
     def _record(self, query: Query, now: int, given: Given | None) -> Plain:
         """Return what is to be recorded of a query; times in ns."""
-        files = self._task.files.files
+        files = self._task.files
         known = query.files.items()
         read = [[files[number].name, files[number].place, each.begin, each.end] for number, each in known]
         again = query.given - query.counted - len(query.lost)
@@ -293,7 +315,7 @@ class HandOut(Coordinator):
 
     def _tail(self, query: Query, given: Given, now: int) -> Plain:
         packet, why = given.packet, self._why(query, given, now)
-        key = f"{self._task.files.files[packet.file].name} {packet.begin}-{packet.end}"
+        key = f"{self._task.files[packet.file].name} {packet.begin}-{packet.end}"
         return {"begin": query.dry or now, "worker": given.client, "packet": key, "why": why}
 
     def _why(self, query: Query, given: Given, now: int) -> str:
@@ -305,4 +327,4 @@ class HandOut(Coordinator):
         rates = [each.events / each.seconds for each in self._workers.values() if each.seconds]
         if packet.events / statistics.median(rates) * LATE < (now - given.at) / 1e9:
             return LATER
-        return AFAR if self._workers[given.client].node != self._task.files.files[packet.file].place else LAST
+        return AFAR if self._workers[given.client].node != self._task.files[packet.file].place else LAST

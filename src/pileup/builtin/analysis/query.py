@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from socket import gethostname
-from typing import Literal
+from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pileup.builtin.analysis.data_set import NAME, DataFile, DataSet, Missing, check_file, load
@@ -16,7 +17,7 @@ from pileup.builtin.analysis.models import MODELS, Model
 from pileup.builtin.analysis.packages import require
 from pileup.builtin.analysis.writing import expected_of
 from pileup.builtin.storage.files import FolderPath, place_of
-from pileup.plugin import Coordinator, Failed, Fraction, Op, Size, Test, option
+from pileup.plugin import Coordinator, Failed, Fraction, Op, Operation, Size, Test, option
 
 require("uproot", "awkward", "hist")
 
@@ -62,7 +63,8 @@ class AnalysisQuery(Test):
 
     `together: true` has all clients of the load run one query: each asks for packets, wherever it is, and the sum of
     their histograms is compared with the truth; docs/analysis.md describes its operations. `load: {clients: 4, times:
-    8}` are two queries of four workers.
+    8}` are two queries of four workers. `trace: workers` has an operation `read` for each read of a file, with its
+    bytes and calls, which `open` and `packet` do not have then.
 
     The data set is checked before the first query: every file must be there with its size and sha256. Reading all
     of a file puts it into the page cache; `check_files: size` does without. The target says by which way files are
@@ -71,6 +73,7 @@ class AnalysisQuery(Test):
 
     name = "analysis.query"
     needs = "files"
+    names_nodes: ClassVar[bool] = True
 
     query: Literal["noproc", "proc", "procopt"] = option("procopt", help="what is read")
     engine: Literal["uproot", "rdataframe"] = option("uproot", help="what reads")
@@ -83,6 +86,7 @@ class AnalysisQuery(Test):
     )
     python: str = option("", help="Python that imports ROOT, for the engine rdataframe; default: pileup's own")
     check_files: Literal["content", "size"] = option("content", help="what is checked before the first query")
+    trace: Literal["master", "workers"] = option("master", help="workers: each read of a file is an operation, too")
     together: bool = option(False, help="all clients of the load run one query together, and share its packets")
 
     def check(self) -> None:
@@ -111,7 +115,8 @@ class AnalysisQuery(Test):
 
         self._read_description()
         edges = [self._engine_class.edges(file, self.events or file.events) for file in self._set.files]
-        return HandOut(Task(self._set, edges, self.function, self._different), self._clients)
+        task = Task(self._set.files, edges, self.function, self._different, self._set.without_truth())
+        return HandOut(task, self._clients)
 
     def setup(self) -> None:
         """Read the description of the data set, check its files, start the engine."""
@@ -160,7 +165,8 @@ class AnalysisQuery(Test):
 
     def _make(self) -> Engine:
         patience = self.context.timeout / 1e9
-        wanted = Wanted(self._model, self._columns, self.function, self.context.folder, patience)
+        traced = self.trace == "workers"
+        wanted = Wanted(self._model, self._columns, self.function, self.context.folder, patience, traced)
         self._start: float | None = None
         if self.engine == "uproot":
             from pileup.builtin.analysis.uproot_engine import UprootEngine  # noqa: PLC0415  the same
@@ -234,8 +240,7 @@ class AnalysisQuery(Test):
         with op("open", file.name) as opening:
             before = self._engine.usage
             reader = stack.enter_context(self._engine.opened(self._way, file, self._ntuple))
-            used = self._engine.usage - before
-            opening.bytes, opening.calls = used.read, used.calls
+            self._moved(op, opening, file, before)
         return reader
 
     def read_packet(
@@ -247,9 +252,27 @@ class AnalysisQuery(Test):
                 return packet[1] - packet[0]
             before = self._engine.usage
             number = reader.fill(*packet, found)
-            used = self._engine.usage - before
-            reading.bytes, reading.calls = used.read, used.calls
+            self._moved(op, reading, file, before, labels)
         return number
+
+    def _moved(
+        self, op: Op, doing: Operation, file: DataFile, before: Usage, labels: Mapping[str, str] | None = None
+    ) -> None:
+        """Note bytes and calls: with the operation, or with each of its reads if these are traced."""
+        if self.trace == "workers":
+            for read in self._engine.reads():
+                op.record(
+                    "read",
+                    file.name,
+                    start=read.start,
+                    end=read.end,
+                    bytes=read.bytes,
+                    calls=read.calls,
+                    labels=labels or None,
+                )
+            return
+        used = self._engine.usage - before
+        doing.bytes, doing.calls = used.read, used.calls
 
     def _tell(self, used: Usage, wall: float) -> None:
         """Report what a query has used."""

@@ -1,4 +1,4 @@
-"""Charts of queries that several workers run together: what each worker did, who was active, how they scale."""
+"""Charts of queries that several workers run together: what each worker did."""
 
 # ruff: noqa: PLC0415  altair takes a second, and `pileup list` loads every plug-in
 
@@ -14,8 +14,8 @@ from pileup.plugin.charts.columns import short
 if TYPE_CHECKING:
     from pileup.plugin.results import CaseResult, RunResults, Series
 
-CASES, VALUES, ROWS = 4, 40, 2000
-"""Cases with charts of their workers; workers whose names have room; points of the line of active workers, at most."""
+CASES, VALUES = 4, 40
+"""Cases with charts of their workers; workers whose names have room."""
 HEIGHT = 130
 By = Mapping[str, float]
 
@@ -67,9 +67,21 @@ def by_report(metric: str) -> Callable[[RunResults, CaseResult], By]:
     """Return what adds a reported number up for each worker."""
 
     def found(results: RunResults, case: CaseResult) -> By:
-        return {labels.get("worker", ""): sum(values) for labels, values in reported(results, case, metric)}
+        total: dict[str, float] = {}
+        for labels, values in reported(results, case, metric):
+            worker = labels.get("worker", "")
+            total[worker] = total.get(worker, 0.0) + sum(values)
+        return total
 
     return found
+
+
+def workers_by_node(results: RunResults, case: CaseResult) -> By:
+    """Return how many workers have read files of each node."""
+    found: dict[str, set[str]] = {}
+    for labels, _ in reported(results, case, "packet_events"):
+        found.setdefault(labels.get("node", ""), set()).add(labels.get("worker", ""))
+    return {node: len(workers) for node, workers in found.items()}
 
 
 def _seconds(figure: Any) -> float | None:
@@ -83,7 +95,7 @@ def _milliseconds(figure: Any) -> float | None:
 HISTOGRAMS = (
     Bars("packets", "Packets", "packets", by_label("packet", "worker", lambda each: each.counts.passed)),
     Bars("events", "Events", "events", by_report("packet_events")),
-    Bars("nodes", "Packets by the node of the file", "", by_label("packet", "node", lambda n: n.counts.passed), "node"),
+    Bars("nodes", "Workers by the node of the file", "workers", workers_by_node, "node"),
     Bars("latency", "Latency of the hand-out", "ms, mean", by_label("ask", "worker", _milliseconds)),
     Bars("processing", "Processing time", "s", by_label("packet", "worker", _seconds)),
     Bars("cpu", "CPU time", "s", by_report("packet_cpu")),
@@ -117,27 +129,6 @@ class QueryWorkers(Chart):
                 yield Group(drawings, tables, heading=f"Workers of {case.name}", paired=True, small=True)
 
 
-class ActiveWorkers(Chart):
-    """How many workers had a packet, against the time since a query's case began: its tail is where they become few."""
-
-    name = "active-workers"
-    section = "Queries"
-    place = 20
-
-    def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
-        """Yield a drawing for each test."""
-        del axis
-        drawings: list[Drawing] = []
-        tables: dict[str, Columns] = {}
-        for number, case in enumerate(_largest(results)[:CASES]):
-            if (table := _active(results, case)) and len(table["t"]) > 1:
-                name = f"{self.name}-{number}"
-                drawings.append(_steps(name, f"Active workers: {case.name}", table))
-                tables[name] = table
-        if drawings:
-            yield Group(drawings, tables, heading="Active workers", paired=True, small=True)
-
-
 def _largest(results: RunResults) -> list[CaseResult]:
     """Return the case with the most workers of each test that runs queries together."""
     found: dict[str, tuple[int, CaseResult]] = {}
@@ -147,19 +138,6 @@ def _largest(results: RunResults) -> list[CaseResult]:
         if number and case.repeat == case.loop == 1 and number > found.get(case.test, (0, case))[0]:
             found[case.test] = number, case
     return [case for _, case in found.values()]
-
-
-def _active(results: RunResults, case: CaseResult) -> Columns:
-    begin, end = case.started or 0, case.ended or 2**63
-    points = sorted(
-        (time, value)
-        for each in results.series
-        if (each.monitor, each.metric) == (case.test, "active")
-        for time, value in zip(each.times, each.values, strict=True)
-        if begin <= time <= end
-    )
-    chosen = points[:: max(1, len(points) // ROWS)]
-    return {"t": [short((time - begin) / 1e6) for time, _ in chosen], "active": [value for _, value in chosen]}
 
 
 def _bars(name: str, about: Bars, values: By) -> tuple[Drawing, Columns]:
@@ -179,15 +157,3 @@ def _bars(name: str, about: Bars, values: By) -> tuple[Drawing, Columns]:
     columns = {about.what: about.what, "value": about.unit or about.title}
     spec = finish([layer_of(layer)], HEIGHT)
     return Drawing(name, about.title, about.unit, spec, name, timed=False, columns=columns), table
-
-
-def _steps(name: str, title: str, table: Columns) -> Drawing:
-    import altair as alt
-
-    from pileup.plugin.charts.drawing import amount_axis, color, finish, layer_of, named, span_axis
-
-    x = alt.X("t:Q", title=None, axis=span_axis(max(table["t"])))
-    y = alt.Y("active:Q", title=None, axis=amount_axis(tickMinStep=1))
-    line = named(name).mark_line(interpolate="step-after", stroke=color(0)).encode(x=x, y=y)
-    columns = {"t": "since the begin, ms", "active": "workers with a packet"}
-    return Drawing(name, title, "workers", finish([layer_of(line)], HEIGHT), name, timed=False, columns=columns)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from pileup.builtin.analysis.data_set import TREE, DataFile
-from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, Wanted
+from pileup.builtin.analysis.engines import Engine, Histograms, Read, Reader, Usage, Wanted
 from pileup.builtin.analysis.functions import add
 from pileup.builtin.analysis.histograms import ABOVE, VALUES
 from pileup.builtin.analysis.root.process import RootProcess
@@ -29,6 +29,7 @@ class RDataFrameEngine(Engine):
         self._cache = -1 if cache is None else cache
         self._root = root
         self._usage = Usage()
+        self._reads: list[Read] = []
         self._before = Usage()
         """Of processes that have ended."""
         self.version = ""
@@ -45,6 +46,11 @@ class RDataFrameEngine(Engine):
         """What was used so far: CPU time of the process of ROOT."""
         return self._usage
 
+    def reads(self) -> list[Read]:
+        """Return the reads since the last call."""
+        found, self._reads = self._reads, []
+        return found
+
     def start(self) -> None:
         """Start the process. Raises PluginError where there is no ROOT, or one that cannot read by this way."""
         begun, wanted = time.monotonic(), self.wanted
@@ -59,7 +65,7 @@ class RDataFrameEngine(Engine):
         counters = {each.counter for each in model.collections}
         self._specs = [spec for spec in model.specs if spec.column in columns]
         self._numbers = [number for number, column in enumerate(model.columns) if column in columns]
-        order = Order(do="query", function=wanted.function, folder=str(wanted.folder))
+        order = Order(do="query", function=wanted.function, folder=str(wanted.folder), traced=wanted.traced)
         order["columns"] = [(name, name in counters, mid) for name, mid in model.columns.items() if name in columns]
         order["histograms"] = [(s.column, s.column in counters, s.bins, s.low, s.high) for s in self._specs]
         self._ask(order, wanted.timeout)
@@ -110,6 +116,7 @@ class RDataFrameEngine(Engine):
         if not self._root.runs:
             self._before = self._usage
         answer = self._root.ask(order, seconds)
+        self._reads += (Read(*each) for each in answer.get("reads", ()))
         used, before = answer["usage"], self._before
         self._usage = Usage(
             None,

@@ -44,7 +44,10 @@ def _told(each: Estimate) -> str:
 
 
 def fitted(points: Iterable[tuple[int, float]]) -> Law | None:
-    """Return the law of times in s by the number of workers; None for fewer than two different numbers."""
+    """Return the law of times in s by the number of workers; None for fewer than two different numbers.
+
+    None as well where it would have one worker take less than no time: the times follow another law then.
+    """
     known = list(points)
     sizes = {workers for workers, _ in known}
     if len(sizes) < 2:
@@ -53,6 +56,8 @@ def fitted(points: Iterable[tuple[int, float]]) -> Law | None:
     if len(sizes) > 2:
         columns.append([workers * (workers - 1.0) for workers, _ in known])
     fit: Fit = least_squares(columns, [seconds for _, seconds in known])
+    if fit.of(0).value <= 0:
+        return None
     return Law(fit.of(0), fit.ratio(1, 0), fit.ratio(2, 0) if len(sizes) > 2 else None)
 
 

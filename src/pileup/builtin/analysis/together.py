@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from socket import gethostname
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pileup.builtin.analysis.carried import packed
 from pileup.builtin.analysis.data_set import DataFile, DataSet
@@ -16,7 +16,21 @@ from pileup.plugin import Context, Failed, Op, Outcome, PileupError
 from pileup.plugin.coordinator import Answered, Plain
 
 
-class Reads(Protocol):
+class Tells(Protocol):
+    """What records figures of a query: its test."""
+
+    names_nodes: ClassVar[bool]
+    """Whether times of files have a label with their node: not where there may be thousands."""
+
+    @property
+    def way(self) -> str:
+        """Which query it is."""
+
+    def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
+        """Record a number."""
+
+
+class Reads(Tells, Protocol):
     """How a client reads, and what it does with its figures: the test of the query."""
 
     def ask(self, told: Plain, blob: bytes = b"") -> Answered:
@@ -25,13 +39,6 @@ class Reads(Protocol):
     @property
     def context(self) -> Context:
         """About the client."""
-
-    @property
-    def way(self) -> str:
-        """Which query it is."""
-
-    def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
-        """Record a number."""
 
     def open_file(self, op: Op, file: DataFile, stack: ExitStack) -> Reader:
         """Open a file as the operation `open`."""
@@ -117,7 +124,7 @@ class Part:
         events = self._test.read_packet(self._op, reader, file, packet, found, worker=self._worker, node=file.place)
         result = packed(found)
         seconds = time.perf_counter() - begin
-        self._test.report("packet_events", events, "", worker=self._worker)
+        self._test.report("packet_events", events, "", worker=self._worker, node=file.place)
         self._test.report("packet_cpu", time.thread_time() - cpu, "s", worker=self._worker)
         return seconds, result
 
@@ -156,28 +163,25 @@ class Part:
     def _end(self, over: Answered) -> None:
         failed = over.get("failed")
         if (record := over.get("record")) is not None:
-            self._record(record, failed)
+            record_query(self._test, self._op, record, failed)
         if failed:
             raise Failed(*failed)
 
-    def _record(self, told: Answered, failed: list[str] | None) -> None:
-        """Record what the coordinator knows of the query."""
-        op, begin, end = self._op, told["begin"], told["end"]
-        took = {
-            "query": self._test.way,
-            "workers": told["workers"],
-            "places": told["places"],
-            "files": len(told["files"]),
-        }
-        self._test.report("query_seconds", (end - begin) / 1e9, "s", **took)
-        outcome = int(Outcome.FAILED if failed else Outcome.PASSED)
-        op.record("query", start=begin, end=end, outcome=outcome, error=failed[0] if failed else "")
-        for name, node, first, last in told["files"]:
-            if last:
-                op.record("file", name, start=first, end=last, labels={"node": node})
-        if tail := told.get("tail"):
-            labels = {"worker": str(tail["worker"]), "why": tail["why"]}
-            op.record("tail", tail["packet"], start=tail["begin"], end=end, labels=labels)
-            self._test.report("tail_share", 100 * (end - tail["begin"]) / max(1, end - begin), "%")
-        self._test.report("packets_again", told["again"])
-        self._test.report("packets_lost", told["lost"])
+
+def record_query(test: Tells, op: Op, told: Answered, failed: list[str] | None) -> None:
+    """Record what the coordinator knows of a query that is over."""
+    begin, end = told["begin"], told["end"]
+    took = {"query": test.way, "workers": told["workers"], "places": told["places"], "files": len(told["files"])}
+    test.report("query_seconds", (end - begin) / 1e9, "s", **took)
+    outcome = int(Outcome.FAILED if failed else Outcome.PASSED)
+    op.record("query", start=begin, end=end, outcome=outcome, error=failed[0] if failed else "")
+    for name, node, first, last in told["files"]:
+        if last:
+            op.record("file", name, start=first, end=last, labels={"node": node} if test.names_nodes else None)
+    if tail := told.get("tail"):
+        labels = {"worker": str(tail["worker"]), "why": tail["why"]}
+        op.record("tail", tail["packet"], start=tail["begin"], end=end, labels=labels)
+        test.report("tail_share", 100 * (end - tail["begin"]) / max(1, end - begin), "%")
+        test.report("tail_seconds", (end - tail["begin"]) / 1e9, "s", packet=tail["packet"], **labels)
+    test.report("packets_again", told["again"])
+    test.report("packets_lost", told["lost"])

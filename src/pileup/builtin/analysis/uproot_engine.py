@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Any
 
 from pileup.builtin.analysis.data_set import TREE, DataFile
-from pileup.builtin.analysis.engines import Engine, Histograms, Reader, Usage, Wanted
+from pileup.builtin.analysis.engines import Engine, Histograms, Read, Reader, Usage, Wanted
 from pileup.builtin.analysis.functions import add, load_function, returned
 from pileup.builtin.analysis.histograms import fill
 from pileup.builtin.analysis.ways import Way
@@ -29,10 +29,24 @@ VECTORED = frozenset({"root", "roots"})
 
 
 class Counts:
-    """What was read through file systems of fsspec, by one client."""
+    """What was read through file systems of fsspec, by one client; each read too, if they are `traced`."""
 
-    def __init__(self) -> None:
+    def __init__(self, traced: bool = False) -> None:
         self.asked = self.read = self.calls = self.vectors = 0
+        self.reads: list[Read] = []
+        self._traced = traced
+
+    @contextmanager
+    def counted(self, starts: Sequence[int], ends: Sequence[int], vector: bool = False) -> Iterator[None]:
+        """Count a read of pieces, which the block does."""
+        size, calls = sum(ends) - sum(starts), 1 if vector else len(starts)
+        self.read += size
+        self.calls += calls
+        self.vectors += vector
+        begun = time.time_ns()
+        yield
+        if self._traced:
+            self.reads.append(Read(begun, time.time_ns(), size, calls))
 
 
 class CountedFiles:
@@ -48,22 +62,17 @@ class CountedFiles:
 
     def cat_file(self, path: str, start: int, end: int) -> Any:
         """Read one piece."""
-        self._count([start], [end])
-        return self._files.cat_file(path, start=start, end=end)
+        with self._counts.counted([start], [end]):
+            return self._files.cat_file(path, start=start, end=end)
 
     def cat_ranges(self, paths: list[str], starts: list[int], ends: list[int]) -> Any:
         """Read pieces."""
-        self._count(starts, ends)
-        return self._files.cat_ranges(paths, starts, ends)
+        with self._counts.counted(starts, ends):
+            return self._files.cat_ranges(paths, starts, ends)
 
     async def _cat_ranges(self, paths: list[str], starts: list[int], ends: list[int]) -> Any:
-        self._count(starts, ends, vector=self.vectored)
-        return await self._files._cat_ranges(paths, starts, ends)
-
-    def _count(self, starts: Sequence[int], ends: Sequence[int], vector: bool = False) -> None:
-        self._counts.read += sum(ends) - sum(starts)
-        self._counts.calls += 1 if vector else len(starts)
-        self._counts.vectors += vector
+        with self._counts.counted(starts, ends, self.vectored):
+            return await self._files._cat_ranges(paths, starts, ends)
 
 
 class UprootEngine(Engine):
@@ -71,7 +80,7 @@ class UprootEngine(Engine):
 
     def __init__(self, wanted: Wanted) -> None:
         super().__init__(wanted)
-        self._counts = Counts()
+        self._counts = Counts(wanted.traced)
         self._function = load_function(wanted.function, wanted.folder) if wanted.function else None
         self._source = _counting(self._counts)
         self._current: Any = None
@@ -86,6 +95,12 @@ class UprootEngine(Engine):
         it, open_now = self._counts, self._current
         asked = it.asked + (open_now.num_requested_bytes if open_now is not None else 0)
         return Usage(asked, it.read, it.calls, it.vectors, None, time.process_time())
+
+    def reads(self) -> list[Read]:
+        """Return the reads since the last call."""
+        found = self._counts.reads[:]
+        del self._counts.reads[: len(found)]
+        return found
 
     @contextmanager
     def opened(self, way: Way, file: DataFile, ntuple: bool) -> Iterator[Reader]:

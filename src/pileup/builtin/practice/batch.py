@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import ClassVar, TypedDict, cast
+from typing import Any, ClassVar, TypedDict, cast
 from urllib.parse import urlencode
 
 from pileup.builtin.http.connection import judge
@@ -20,7 +20,7 @@ from pileup.plugin.units import counted
 READY = r"^pileup practice batch ready at (?P<url>\S+)$"
 
 
-class _JobTold(TypedDict):
+class JobTold(TypedDict):
     """A job as the server reports on it; times in ns since the epoch."""
 
     name: str
@@ -39,7 +39,7 @@ class _Answer(TypedDict, total=False):
     error: str
     refused: str | None
     ids: list[int]
-    jobs: list[_JobTold]
+    jobs: list[JobTold]
     next: str
     more: bool
     left: list[int]
@@ -68,7 +68,8 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
 
     kind = "practice-batch"
     provides: ClassVar[frozenset[str]] = frozenset({"any", "http", "batch"})
-    launch_settings = BatchSettings
+    launch_settings: ClassVar[Any] = BatchSettings
+    runs_jobs: ClassVar[bool] = False
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
@@ -179,6 +180,8 @@ def _read(body: bytes, of: str) -> _Answer:
 
 def _wanted(job: JobSpec) -> dict[str, str | float]:
     """What the server is reported: it only pretends, so that what a job would do is of no matter, and how long is."""
+    if job.environment or job.files:
+        raise Failed(f"job {job.name!r} has an environment or files, which a simulated job cannot have")
     wanted: dict[str, str | float] = {"name": job.name, "duration": job.duration}
     if job.delegation:
         wanted["delegation"] = int(job.delegation)
@@ -189,7 +192,7 @@ def _jobs(answer: _Answer) -> list[Job]:
     return [_job(told) for told in answer["jobs"]]
 
 
-def _job(told: _JobTold) -> Job:
+def _job(told: JobTold) -> Job:
     return Job(
         told["name"],
         str(told["id"]),

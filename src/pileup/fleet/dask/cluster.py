@@ -59,10 +59,11 @@ class DaskWorker:
                 found = await scheduler.identity(n_workers=-1)
         except Exception:  # whatever Dask raises when nobody answers
             return f"the Dask scheduler at {self.cluster.address} is gone"
-        if self.address not in found["workers"] or isinstance(problem, ConnectionError):
-            return f"its {self} is gone"
-        if isinstance(problem, TimeoutError):
+        here = self.address in found["workers"]
+        if here and isinstance(problem, TimeoutError):
             return f"its {self} gives no answer; other tasks may hold it"
+        if not here or isinstance(problem, OSError):  # an actor that cannot be reached is an OSError
+            return f"its {self} is gone"
         return f"its {self}: {type(problem).__name__}: {problem}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -32,11 +34,14 @@ WORKERS_WITHIN = 30.0
 """Seconds until a cluster that is there must have a worker."""
 
 
-def open_cluster(places: Places) -> DaskCluster:
-    """Return the cluster of a fleet, with as many workers as it has places. Raises TargetError."""
+def open_cluster(places: Places, make_folder: Callable[[Path], Path]) -> DaskCluster:
+    """Return the cluster of a fleet, with as many workers as it has places. Raises TargetError.
+
+    `make_folder` makes the folder of the keys of jobs, in one that all their nodes see.
+    """
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    found = _at_address(places) if places.dask else _of_jobs(places)
+    found = _at_address(places) if places.dask else _of_jobs(places, make_folder)
     try:
         found.choose(WORKERS_WITHIN if places.dask else JOBS_WITHIN)
     except BaseException:
@@ -49,8 +54,8 @@ def _at_address(places: Places) -> DaskCluster:
     return DaskCluster(connect(places.dask or ""), places)
 
 
-def _of_jobs(places: Places) -> DaskCluster:
-    jobs = make_jobs(places)
+def _of_jobs(places: Places, make_folder: Callable[[Path], Path]) -> DaskCluster:
+    jobs = make_jobs(places, make_folder)
     try:
         jobs.sync(_scaled, jobs, places.count, callback_timeout=SUBMITTED_WITHIN)
         client = connect(jobs.scheduler_address, security=jobs.security)
@@ -63,7 +68,7 @@ def _of_jobs(places: Places) -> DaskCluster:
     return DaskCluster(client, places, partial(end_jobs, jobs))
 
 
-def make_jobs(places: Places) -> Any:
+def make_jobs(places: Places, make_folder: Callable[[Path], Path]) -> Any:
     """Return the cluster of a batch system, of no jobs yet. Raises TargetError.
 
     What a job is comes from Dask's configuration. The connections are encrypted with a key of the run's own: without
@@ -79,10 +84,11 @@ def make_jobs(places: Places) -> Any:
     cls, config = _class_of(kind), f"jobqueue.{kind}"  # its import brings Dask's defaults
     words = {word: value for word, value in DEFAULTS.items() if dask.config.get(f"{config}.{word}", 0) is None}
     scheduler = {"dashboard_address": "127.0.0.1:0", **dask.config.get(f"{config}.scheduler-options", {})}
-    shared = dask.config.get(f"{config}.shared-temp-directory") or str(Path.cwd())
+    shared = os.path.expandvars(dask.config.get(f"{config}.shared-temp-directory") or "")
     try:
+        keys = make_folder(Path(shared).expanduser().absolute())
         return cls(
-            python=places.python, security=True, shared_temp_directory=shared, scheduler_options=scheduler, **words
+            python=places.python, security=True, shared_temp_directory=str(keys), scheduler_options=scheduler, **words
         )
     except (ImportError, RuntimeError, ValueError, OSError) as problem:
         raise _refused(places, problem) from problem

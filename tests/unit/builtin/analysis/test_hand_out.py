@@ -45,7 +45,9 @@ class Cluster:
         self.nodes, self.missing, self.queries = nodes, missing, queries
         self.stall, self.kill = stall, dict(kill)
         self.judged, self.told, self.records = [], {client: [] for client in range(len(nodes))}, []
-        self.machine = HandOut(Task(data_set(files), [EDGES] * len(files), "", self.judge), len(nodes))
+        made = data_set(files)
+        task = Task(made.files, [EDGES] * len(files), "", self.judge, made.without_truth())
+        self.machine = HandOut(task, len(nodes))
         self.due = [(self.random.uniform(0, SECOND), client, "join") for client in range(len(nodes))]
         self.due += [(at * SECOND, client, "kill") for client, at in self.kill.items()]
         self.dead, self.now = set(), 0
@@ -170,13 +172,13 @@ def test_files_that_one_node_alone_can_read_go_to_its_workers():
 def test_a_wrong_result_fails_at_all_clients():
     done = Cluster(["a", "a"], ["a"])
     done.judge = lambda found: ("the histogram 'px' has 3 in bin 4", "2", "")
-    done.machine._task = Task(data_set(["a"]), [EDGES], "", done.judge)
+    done.machine._task = Task(data_set(["a"]).files, [EDGES], "", done.judge)
     done.run()
     assert done.told == {client: [["the histogram 'px' has 3 in bin 4", "2", ""]] for client in range(2)}
 
 
 def test_what_one_client_cannot_do_fails_the_query_of_all():
-    machine = HandOut(Task(data_set(["a"]), [EDGES], "", lambda found: None), 2)
+    machine = HandOut(Task(data_set(["a"]).files, [EDGES], "", lambda found: None), 2)
     join = {"do": "join", "node": "a", "place": 1, "missing": []}
     assert not list(machine.take([Ask(0, join)], 0))
     given = list(machine.take([Ask(1, join)], 0))
@@ -188,27 +190,28 @@ def test_what_one_client_cannot_do_fails_the_query_of_all():
 
 
 def test_bytes_that_are_no_histograms_fail_the_query():
-    machine = HandOut(Task(data_set(["a"]), [EDGES], "", lambda found: None), 1)
+    machine = HandOut(Task(data_set(["a"]).files, [EDGES], "", lambda found: None), 1)
     (_,) = machine.take([Ask(0, {"do": "join", "node": "a", "place": 1, "missing": []})], 0)
     (over,) = machine.take([Ask(0, {"do": "next", "seconds": 1.0}, b"nonsense")], SECOND)
     assert over.told["over"]["failed"][0].startswith("these are no histograms")
 
 
 def test_a_query_without_all_of_its_clients_is_refused():
-    machine = HandOut(Task(data_set(["a"]), [EDGES], "", lambda found: None), 2)
+    machine = HandOut(Task(data_set(["a"]).files, [EDGES], "", lambda found: None), 2)
     list(machine.leave([1], False, 0))
     (over,) = machine.take([Ask(0, {"do": "join", "node": "a", "place": 1, "missing": []})], SECOND)
     assert over.told["over"]["failed"][0] == "1 of 2 clients came to the query"
 
 
 def test_packets_of_another_query_count_nothing():
-    machine = HandOut(Task(data_set(["a"]), [EDGES], "", lambda found: None), 1)
+    machine = HandOut(Task(data_set(["a"]).files, [EDGES], "", lambda found: None), 1)
     (over,) = machine.take([Ask(0, {"do": "next", "seconds": 1.0}, b"")], 0)
     assert over.told["over"]["failed"][0] == "no query is under way"
 
 
 def test_a_worker_with_other_packages_is_refused():
-    machine = HandOut(Task(data_set(["a"]), [EDGES], "", lambda found: None), 1)
+    made = data_set(["a"])
+    machine = HandOut(Task(made.files, [EDGES], "", lambda found: None, made.without_truth()), 1)
     (same,) = machine.take([Ask(0, {"do": "enter", "node": "n1", "versions": versions()})], 0)
     assert DataSet.model_validate(same.told["set"]).truth == {}
     (other,) = machine.take([Ask(0, {"do": "enter", "node": "n1", "versions": {**versions(), "uproot": "9.9"}})], 0)

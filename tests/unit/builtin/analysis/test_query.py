@@ -82,6 +82,20 @@ def test_it_reports_what_it_has_used(made):
     assert numbers["cpu_efficiency"] == pytest.approx(100 * numbers["cpu"] / numbers["wall"])
 
 
+def test_traced_reads_have_the_bytes_of_what_they_are_for(made):
+    def moved(**options):
+        done = query(made, query="proc", **options)
+        assert done.passed, done.error
+        return {name: [each for each in done.operations if each.name == name] for name in ("open", "packet", "read")}
+
+    plain, traced = moved(), moved(trace="workers")
+    assert not plain["read"]
+    whole = [*plain["open"], *plain["packet"]]
+    assert sum(each.bytes for each in traced["read"]) == sum(each.bytes for each in whole)
+    assert sum(each.calls for each in traced["read"]) == sum(each.calls for each in whole)
+    assert not any(each.bytes for name in ("open", "packet") for each in traced[name])
+
+
 def test_procopt_asks_for_about_a_fifth_of_the_bytes(made):
     def asked(**options):
         return sum(each.bytes for each in query(made, **options).operations if each.name == "packet")

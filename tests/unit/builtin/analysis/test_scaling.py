@@ -26,3 +26,7 @@ def test_one_size_has_no_law():
 
 def test_means_are_by_size():
     assert [(size, each.value) for size, each in means([(2, 4.0), (1, 1.0), (1, 2.0)]).items()] == [(1, 1.5), (2, 4.0)]
+
+
+def test_times_that_no_law_gives_have_none():
+    assert fitted([(48, 14.0), (128, 73.0), (192, 73.0)]) is None, "one worker would take less than no time"

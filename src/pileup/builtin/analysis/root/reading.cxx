@@ -1,4 +1,5 @@
 // What the process of ROOT reads with: RDataFrame over one file, and counters of what it asks its file for.
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -37,6 +38,34 @@ Counters &read_so_far()
    return counters;
 }
 
+// Each read, if they are traced: ns since the epoch.
+struct Read {
+   std::int64_t begin, end;
+   std::uint64_t bytes;
+};
+
+struct Trace {
+   bool on = false;
+   std::vector<Read> reads;
+
+   void add(std::int64_t begin, std::uint64_t bytes)
+   {
+      if (on)
+         reads.push_back({begin, now(), bytes});
+   }
+   static std::int64_t now()
+   {
+      using namespace std::chrono;
+      return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+   }
+};
+
+Trace &trace()
+{
+   static Trace kept;
+   return kept;
+}
+
 const std::string kLocal = "root://pileup.local/";
 
 // A file of an RNTuple: RDataFrame opens it by its url and tells nobody what it reads.
@@ -66,7 +95,9 @@ CountedRawFile::CountedRawFile(std::string_view url, ROptions options) : RRawFil
 
 size_t CountedRawFile::ReadAtImpl(void *buffer, size_t size, std::uint64_t offset)
 {
+   const auto begin = Trace::now();
    const auto got = fFile->ReadAt(buffer, size, offset);
+   trace().add(begin, got);
    read_so_far().bytes += got;
    read_so_far().calls += 1;
    return got;
@@ -74,10 +105,14 @@ size_t CountedRawFile::ReadAtImpl(void *buffer, size_t size, std::uint64_t offse
 
 void CountedRawFile::ReadVImpl(RIOVec *pieces, unsigned int number)
 {
+   const auto begin = Trace::now();
    fFile->ReadV(pieces, number);
-   auto &counters = read_so_far();
+   std::uint64_t bytes = 0;
    for (unsigned int each = 0; each < number; ++each)
-      counters.bytes += pieces[each].fOutBytes;
+      bytes += pieces[each].fOutBytes;
+   trace().add(begin, bytes);
+   auto &counters = read_so_far();
+   counters.bytes += bytes;
    counters.calls += 1;
    counters.vectors += 1;
    counters.pieces += number;
@@ -92,7 +127,10 @@ public:
    void PacketEvent(const char *, const char *, const char *, Long64_t, Double_t, Double_t, Double_t, Long64_t) override {}
    void FileEvent(const char *, const char *, const char *, const char *, Bool_t) override {}
    void FileOpenEvent(TFile *, const char *, Double_t) override {}
-   void FileReadEvent(TFile *, Int_t, Double_t) override {}
+   void FileReadEvent(TFile *, Int_t size, Double_t start) override
+   {
+      trace().add(static_cast<std::int64_t>(start * 1e9), size);
+   }
    void UnzipEvent(TObject *, Long64_t, Double_t start, Int_t, Int_t) override
    {
       read_so_far().unzip += TTimeStamp().AsDouble() - start;
@@ -148,6 +186,13 @@ public:
    std::string kind() const { return fFile ? fFile->ClassName() : ""; }
 };
 
+// What a constructor leaves has no destructor.
+[[noreturn]] void throw_closed(const std::string &problem)
+{
+   gPerfStats = nullptr;
+   throw std::runtime_error(problem);
+}
+
 File::File(const std::string &url, const std::string &name, bool ntuple, Long64_t cache)
 {
    if (ntuple) {
@@ -155,17 +200,17 @@ File::File(const std::string &url, const std::string &name, bool ntuple, Long64_
       entries = *fFrame->Count(); // without columns nothing is read for it
       return;
    }
+   fPerf = std::make_unique<TreeCounters>();
+   gPerfStats = fPerf.get(); // without this neither reads nor baskets look at the clock
    fFile.reset(TFile::Open(url.c_str()));
    if (!fFile || fFile->IsZombie())
-      throw std::runtime_error("ROOT cannot open it");
+      throw_closed("ROOT cannot open it");
    fTree = fFile->Get<TTree>(name.c_str());
    if (!fTree)
-      throw std::runtime_error("it has no " + name);
+      throw_closed("it has no " + name);
    if (cache >= 0)
       fTree->SetCacheSize(cache);
-   fPerf = std::make_unique<TreeCounters>();
    fTree->SetPerfStats(fPerf.get());
-   gPerfStats = fPerf.get(); // without this baskets do not look at the clock
    entries = fTree->GetEntries();
    fFrame = std::make_unique<ROOT::RDataFrame>(*fTree);
    count();

@@ -44,6 +44,8 @@ class Order(TypedDict, total=False):
     folder: str
     begin: int
     end: int
+    traced: bool
+    """Whether each read is answered, with `query`."""
 
 
 class Histogram(TypedDict):
@@ -70,6 +72,8 @@ class Answer(TypedDict, total=False):
     """What came of it."""
 
     usage: Used
+    reads: list[tuple[int, int, int]]
+    """Begin and end, ns since the epoch, and bytes of each read since the last answer, if they are traced."""
     missing: str
     problem: tuple[str, str, str]
     version: str
@@ -145,6 +149,7 @@ class Worker:
         self._named = order["function"]
         self._function = load_function(self._named, Path(order["folder"])) if self._named else None
         self._query = self.root.pileup.Query()
+        self.root.pileup.trace().on = order["traced"]
         for name, counter, middle in order["columns"]:
             self._query.column(name, counter, middle)
         for name, counter, bins, low, high in order["histograms"]:
@@ -197,6 +202,14 @@ class Worker:
         """Close the file."""
         self._file = None
         return {}
+
+    def reads(self) -> list[tuple[int, int, int]]:
+        """Return the reads since the last call, if they are traced."""
+        if self.root is None or not (trace := self.root.pileup.trace()).on:
+            return []
+        found = [(int(each.begin), int(each.end), int(each.bytes)) for each in trace.reads]
+        trace.reads.clear()
+        return found
 
     def usage(self) -> Used:
         """Return what has been used since the start: bytes, requests, seconds."""
@@ -266,6 +279,8 @@ def main() -> None:
         except Exception as problem:
             answer = {"problem": (f"ROOT: {_plain(problem)}", "", "")}
         answer["usage"] = worker.usage()
+        if reads := worker.reads():
+            answer["reads"] = reads
         print(json.dumps(answer), file=answers, flush=True)
 
 
