@@ -24,8 +24,10 @@ SQUEUE_WITHIN = 20
 class Control:
     """Counts jobs by the files that A-REX keeps of them. Raises Failed when these cannot be read."""
 
-    def __init__(self, folder: Path, squeue: Path, slurm_conf: Path) -> None:
+    def __init__(self, folder: Path, begun: Path, squeue: Path, slurm_conf: Path) -> None:
+        """`begun` has a line for each time that a job has begun on a node: its session folder."""
         self._folder = folder
+        self._begun = begun
         self._squeue = str(squeue)
         self._environment = {"SLURM_CONF": str(slurm_conf)}
         self._ends: dict[str, JobState] = {}
@@ -51,6 +53,15 @@ class Control:
             return {job: self._path(ENDED, job).stat().st_mtime_ns for job in over}
         except OSError as problem:
             raise Failed(f"{problem.filename} cannot be read: {problem.strerror}") from problem
+
+    def executions(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return id -> how often its script has begun on a node, of jobs that were handed over, purged ones too."""
+        try:
+            lines = self._begun.read_text(errors="replace").splitlines() if self._begun.exists() else []
+        except OSError as problem:
+            raise Failed(f"{problem.filename} cannot be read: {problem.strerror}") from problem
+        times = Counter(line.rpartition("/")[2] for line in lines)
+        return {job: times[job] for job in ids}
 
     def _path(self, place: str, job: str) -> Path:
         return self._folder / place / f"{PREFIX}{job}{SUFFIX}"

@@ -36,7 +36,8 @@ class Jobs:
         self.book = JobIndex()
         self._accounting = accounting
         private = users.private
-        self._control = Control(private.control, private.squeue, private.slurm_conf) if private else None
+        places = (private.control, private.begun, private.squeue, private.slurm_conf) if private else None
+        self._control = Control(*places) if places else None
         self._learned = float("-inf")
         self._lock = threading.Lock()
 
@@ -110,6 +111,10 @@ class Jobs:
         known = self._accounting.submitted(list(ended)) if ended else {}
         missing = [each for each in ended if each not in known]
         return [replace(job, ended=ended[job.id]) for job in self.look_up(missing) if job.state.final]
+
+    def executions(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return id -> how often a job has begun on a node, as the nodes of a private service have noted."""
+        return self._control.executions(ids) if self._control is not None else {}
 
     def explained(self, jobs: Iterable[Job]) -> list[Job]:
         """Return jobs with the reasons of those that failed, each asked for by itself; one that was killed is so."""

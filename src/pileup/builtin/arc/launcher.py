@@ -59,7 +59,7 @@ def arc_launcher(settings: Mapping[str, object], folder: Path) -> Launcher:
     Raises ValueError for a setting that is unknown or out of bounds, and when this machine lacks something.
     """
     wanted = ArcSettings.model_validate(settings)
-    slurm = slurm_parts(wanted)
+    slurm = slurm_parts(wanted.model_copy(update={"directives": (*wanted.directives, texts.PROLOG)}))
     processes = (*slurm.processes, *_tasks(), *_daemons(slurm))
     files = (*slurm.files, *_files(wanted, slurm), *_identities(wanted, folder, slurm.conf))
     own = f"{IDENTITIES}/{OWN}.pem"
@@ -110,6 +110,7 @@ def _files(wanted: ArcSettings, slurm: SlurmParts) -> Iterator[File]:
     for name in texts.COMMANDS:
         text = texts.WRAPPER.format(conf=slurm.conf, program=shutil.which(name) or _program("sbatch"))
         yield File(f"{texts.HOME}/bin/{name}", text, mode=0o755)
+    yield File(texts.NOTE, texts.NOTE_SCRIPT, mode=0o755)
     yield File(texts.READY, texts.READY_SCRIPT.format(openssl=_program("openssl"), ca=texts.CA_FOLDER), mode=0o755)
     modules = str(Path(_program("arcconfig-parser")).parent)
     yield File(f"{texts.CONTROL}/accounting", mode=0o700)
@@ -146,6 +147,7 @@ def _identities(wanted: ArcSettings, folder: Path, slurm_conf: str) -> Iterator[
         "ca_key": "{short}/ca-key.pem",
         "subjects": texts.SUBJECTS,
         "control": texts.CONTROL,
+        "begun": texts.BEGUN,
         "slurm_conf": slurm_conf,
         "squeue": _program("squeue"),
     }

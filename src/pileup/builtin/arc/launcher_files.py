@@ -140,6 +140,14 @@ printf 'GET /arex/rest HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\
     {openssl} s_client -quiet -connect "127.0.0.1:$1" -CAfile {ca}/ca.pem -verify_return_error 2>/dev/null |
     grep -q '^HTTP/1.1 200'
 """
+BEGUN = f"{HOME}/log/begun.log"
+"""The session folder of a job for each time that it has begun on a node: the batch system may forget, this does not."""
+NOTE = f"{HOME}/bin/note-begun"
+PROLOG = f"TaskProlog={NOTE}"
+NOTE_SCRIPT = f"""\
+#!/bin/sh
+echo "$SLURM_SUBMIT_DIR" >> {BEGUN}
+"""
 COMMANDS = ("sbatch", "squeue", "scontrol", "sinfo", "sacct", "scancel")
 """What the scripts call of Slurm."""
 

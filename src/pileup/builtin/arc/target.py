@@ -174,12 +174,17 @@ class ArcTarget(BatchTarget):
         Of a CE without accounting a job was purged by others that it has reported a state of, and has nothing of any
         more: it keeps the files of a job until somebody takes it out. One that it never reported, or has without a
         state, is lost.
+
+        Of a private CE what happened on the nodes counts: a batch system that has forgotten may run a job twice, of
+        which the CE knows one, and the CE may take the end of another job for that of one that never ran.
         """
         self.jobs.learn(now=True)
         found = super().audit(claims)
         missing = [each.claim.id for each in found if each.fate is Fate.LOST] if self.accounting is None else []
         gone = self.jobs.gone(missing)
-        return [replace(each, fate=Fate.PURGED) if each.claim.id in gone else each for each in found]
+        found = [replace(each, fate=Fate.PURGED) if each.claim.id in gone else each for each in found]
+        begun = self.jobs.executions(job.id for each in found for job in each.jobs)
+        return [replace(each, fate=on_nodes(each, begun)) for each in found]
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
         """Return what has ended, by the accounting; without one, what has begun or ended of the jobs still open."""
@@ -244,6 +249,15 @@ class ArcTarget(BatchTarget):
     def introduce(self, user: str) -> None:
         """Give somebody new a certificate and access: at a private CE."""
         self.users.introduce(user)
+
+
+def on_nodes(finding: Finding, begun: Mapping[str, int]) -> Fate:
+    """Return the fate of one whose jobs have begun so often: id -> times, without those that nobody knows of."""
+    times = sum(begun.get(job.id, 0) for job in finding.jobs)
+    if times > 1:
+        return Fate.TWICE
+    never = any(job.state is JobState.COMPLETED and begun.get(job.id) == 0 for job in finding.jobs)
+    return Fate.LOST if never else finding.fate
 
 
 def _submission(name: str, one: dict[str, object]) -> Submission:

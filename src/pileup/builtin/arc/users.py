@@ -34,6 +34,7 @@ class Private:
     ca: Path
     ca_key: Path
     control: Path
+    begun: Path
     squeue: Path
     slurm_conf: Path
 

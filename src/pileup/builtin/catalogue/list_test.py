@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pileup.builtin.catalogue.names import OWN_GROUP, CatalogueTest
-from pileup.plugin import Count, Op, option
+from pileup.plugin import Ambiguous, Count, Failed, NotThere, Op, Refused, option
 from pileup.plugin.units import counted
 
 
@@ -11,7 +11,7 @@ class CatalogueList(CatalogueTest):
     """List the names in a collection, or at the top of a scope, as the operation `list`.
 
     The number of names is checked if `entries` says it; they are the answer of the test for `equivalent`. Names of
-    which a collection holds the same one twice fail it.
+    which a collection holds the same one twice fail it, and so does a scope that does not exist.
     """
 
     name = "catalogue.list"
@@ -25,6 +25,18 @@ class CatalogueList(CatalogueTest):
         """Refuse a scope beside a collection."""
         if self.scope and self.collection:
             raise ValueError("scope and collection are both given; expected one of them")
+
+    def setup(self) -> None:
+        """Log in, and look for a scope other than that of the target, which was looked for when it was opened."""
+        super().setup()
+        if self.scope in ("", self.target.names_scope):
+            return
+        try:
+            self._session.need_scope(self.scope)
+        except NotThere:
+            raise
+        except (Ambiguous, Failed, Refused):  # the first iteration meets it, too
+            self._session.end()
 
     def run(self, op: Op) -> None:
         """List once."""

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BeforeValidator, Field
 
-from pileup.plugin import Ledger, Op, VerdictException
-from pileup.plugin.batch import BatchTarget, Delegation, Job
+from pileup.plugin import Ambiguous, Ledger, Op, Refused, Test, VerdictException
+from pileup.plugin.batch import BatchTarget, Delegation, Job, JobSpec, Submission
 
 KEPT = "kept"
 """Operation of a job that has ended and is not purged yet, for tests that purge."""
@@ -38,9 +38,9 @@ Users = Annotated[
 """Several users, dealt out to the clients."""
 
 
-def one_of(users: Users | None, user: str, client: int) -> str:
-    """Return whom a client is: one of the users in turn, else `user`; "" is who we are for the target."""
-    return users[client % len(users)] if users else user
+def one_of(users: Users | None, user: str, number: int) -> str:
+    """Return who acts: one of the users in turn, by number, else `user`; "" is who we are for the target."""
+    return users[number % len(users)] if users else user
 
 
 def check_users(users: Users | None, user: str) -> None:
@@ -70,6 +70,35 @@ def handed_over(target: BatchTarget) -> dict[str, Delegation]:
     """
     with _HANDED_LOCK:
         return _HANDED.setdefault(target, {})
+
+
+def hand_in(test: Test, op: Op, jobs: Sequence[JobSpec]) -> int:
+    """Submit jobs in one request, the operation `submit`; return how many of them were refused.
+
+    Each one that was taken is claimed, and waits as the detached operations `queue` and `job`. Raises Refused when none
+    was taken, Ambiguous and Failed as the system does.
+    """
+    with op("submit", jobs[0].name) as submission:
+        submission.calls = 1
+        answers = _answers(test, jobs)
+        if answers and not any(answer.id for answer in answers):
+            raise Refused(answers[0].refused)
+    taken = [answer for answer in answers if answer.id]
+    for answer in taken:
+        test.claim(answer.name, answer.id)
+        op.begin("queue", answer.name)
+        op.begin("job", answer.name)  # last: who sees the job may end both
+    return len(answers) - len(taken)
+
+
+def _answers(test: Test, jobs: Sequence[JobSpec]) -> list[Submission]:
+    try:
+        answers: list[Submission] = test.target.submit(jobs)
+    except Ambiguous:
+        for job in jobs:
+            test.claim(job.name)
+        raise
+    return answers
 
 
 def has_begun(job: Job) -> bool:

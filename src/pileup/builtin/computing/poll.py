@@ -28,7 +28,9 @@ class ComputingPoll(Test):
 
     In a suite, beside submitters: `{name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 1 s}}`.
     With `drain`, one iteration continues until no job is open, and fails shortly before its timeout: `{name:
-    drain, use: computing.poll, target: ce, after: [submit], options: {drain: true}, timeout: 10 min}`.
+    drain, use: computing.poll, target: ce, after: [submit], options: {drain: true}, timeout: 10 min}`. It reports the
+    sample `makespan`: the time from the submission of the first job that it saw end to the end of the last one, by the
+    clock of the system.
     """
 
     name = "computing.poll"
@@ -49,6 +51,7 @@ class ComputingPoll(Test):
         self._cursor = ""
         self._from = time.time_ns() - AHEAD
         self._early: dict[str, tuple[float, Job]] = {}
+        self._first, self._last = 0, 0
 
     def run(self, op: Op) -> None:
         """Look once, or until all is over."""
@@ -59,6 +62,8 @@ class ComputingPoll(Test):
                 raise Failed(f"{left} jobs are still open")
             time.sleep(self.interval / 1e9)
             self._look(op)
+        if self.drain and self._first and self._last:
+            self.report("makespan", (self._last - self._first) / 1e9, "s")
 
     def _look(self, op: Op) -> None:
         with op("poll") as poll:
@@ -82,6 +87,8 @@ class ComputingPoll(Test):
     def _take(self, op: Op, news: Changes) -> None:
         """Give the ledger what the system has reported."""
         for job in tell(self.ledger, self._known(news.jobs)):
+            self._first = min(self._first or job.submitted, job.submitted)
+            self._last = max(self._last, job.ended)
             if self.keep and self.ledger.since(KEPT, job.name) is None:  # a job may have run twice
                 op.begin(KEPT, job.name, job.ended or None)
 

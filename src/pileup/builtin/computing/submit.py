@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import random
-from typing import Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
 
-from pileup.builtin.computing.jobs import Users, check_users, handed_over, lack_of_users, one_of
-from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, TimeLaw, option, split_command
-from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
+from pydantic import Field
+
+from pileup.builtin.computing.jobs import Users, check_users, hand_in, handed_over, lack_of_users, one_of
+from pileup.plugin import Count, Duration, Op, Target, Test, TimeLaw, option, split_command
+from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Delegation, JobSpec, Work
+
+Environment = dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str]
+"""Variables of a job."""
+Files = dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")], str]
+"""Files of a job: name there -> path here."""
 
 
 class ComputingSubmit(Test):
@@ -22,6 +31,11 @@ class ComputingSubmit(Test):
     A job sleeps for its `duration`, keeps a core busy for that time (`work: cpu`), or runs a `command` (`work:
     command`; if it fails the job fails). Durations are drawn from the seed.
 
+    `environment` sets variables of the job. `inputs` are small files (32 KiB together) in the folder in which the job
+    begins, as "name there: path here", relative to the suite. The folder is removed when the job ends. Both are part of
+    the job's command, which the record of the system may show: do not put secrets there. A suite that sets them for
+    jobs that are only simulated is refused.
+
     With `users: 5` client 0 is `user1`, client 1 `user2`, …, client 5 `user1` again; a list gives other names. With
     `delegation: shared` every client delegates credentials once before it begins; its jobs use them, and
     `computing.renew` renews them. With `per-job` it delegates before each job, as the operation `delegate`, so that the
@@ -35,6 +49,8 @@ class ComputingSubmit(Test):
     work: Work = option("sleep", help="what a job does")
     duration: TimeLaw = option("10 s", help="how long a job runs, e.g. `60 s` or `{uniform: [30 s, 90 s]}`")
     command: str | list[str] | None = option(None, help="program and arguments of a job, for `work: command`")
+    environment: Environment = option({}, help="variables of a job, name: value")
+    inputs: Files = option({}, help="files of a job, name there: path here")
     batch: Count = option(1, ge=1, le=100_000, help="jobs in one request")
     prefix: str = option("pileup", pattern=r"^[A-Za-z0-9_.-]{1,60}$", help="how the names of the jobs begin")
     user: str = option("", help="user to submit for, where the system allows it")
@@ -50,8 +66,16 @@ class ComputingSubmit(Test):
             raise ValueError(
                 f"work {self.work!r} with command {self.command!r}; expected `work: command` and a command, or neither"
             )
+        self._files = _read_files(self.context.folder, self.inputs)
         self._command = () if self.command is None else tuple(split_command(self.command, shell=False))
         check_users(self.users, self.user)
+
+    def problem_on(self, target: Target) -> str:
+        """Refuse an environment and files where no job runs."""
+        given = [word for word in ("environment", "inputs") if getattr(self, word)]
+        if not given or not isinstance(target, BatchTarget) or target.runs_jobs:
+            return ""
+        return f"`{given[0]}` on kind {target.kind!r}, which only simulates jobs; expected a target that runs them"
 
     def setup(self) -> None:
         """Become one of the users, and hand credentials over if all jobs share them."""
@@ -68,26 +92,9 @@ class ComputingSubmit(Test):
     def run(self, op: Op) -> None:
         """Submit once."""
         jobs = self._jobs(op)
-        with op("submit", jobs[0].name) as submission:
-            submission.calls = 1
-            answers = self._hand_over(jobs)
-            _refuse_if_none(answers)
-        taken = [answer for answer in answers if answer.id]
-        for answer in taken:
-            self.claim(answer.name, answer.id)
-            op.begin("queue", answer.name)
-            op.begin("job", answer.name)  # last: who sees the job may end both
-        if len(taken) < len(answers):
-            self.report("refused_jobs", len(answers) - len(taken))
-
-    def _hand_over(self, jobs: list[JobSpec]) -> list[Submission]:
-        try:
-            answers: list[Submission] = self.target.submit(jobs)
-        except Ambiguous:
-            for job in jobs:
-                self.claim(job.name)
-            raise
-        return answers
+        refused = hand_in(self, op, jobs)
+        if refused:
+            self.report("refused_jobs", refused)
 
     def _jobs(self, op: Op) -> list[JobSpec]:
         """The jobs of one iteration; how long they run depends on the seed, the test and their numbers alone."""
@@ -100,7 +107,7 @@ class ComputingSubmit(Test):
             with op("delegate", self._user) as delegate:
                 delegate.calls = 1
                 handed = self._delegated().id
-        return JobSpec(name, duration, self._command, self._user, handed, self.work)
+        return JobSpec(name, duration, self._command, self._user, handed, self.work, self.environment, self._files)
 
     def _delegated(self) -> Delegation:
         made: Delegation = self.target.delegate(self.lifetime, self._user)
@@ -118,7 +125,20 @@ class ComputingSubmit(Test):
         return iterations * (1 + 3 * self.batch + delegations), 0
 
 
-def _refuse_if_none(answers: list[Submission]) -> None:
-    """Raise Refused when no job was taken."""
-    if answers and not any(answer.id for answer in answers):
-        raise Refused(answers[0].refused)
+def _read_files(folder: Path, wanted: Mapping[str, str]) -> dict[str, bytes]:
+    """Return name -> content of files whose paths are relative to a folder.
+
+    Raises ValueError when one cannot be read, and when they are too large together.
+    """
+    found: dict[str, bytes] = {}
+    left = FILES_LIMIT
+    for name, path in wanted.items():
+        try:
+            with (folder / path).open("rb") as file:
+                found[name] = file.read(left + 1)
+        except OSError as problem:
+            raise ValueError(f"file {path!r} of `inputs`: {problem.strerror}; expected one that can be read") from None
+        left -= len(found[name])
+        if left < 0:
+            raise ValueError(f"`inputs` are larger than {FILES_LIMIT >> 10} KiB together; expected small ones")
+    return found

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from typing import Literal
 
 from pileup.builtin.computing.jobs import KEPT, end_kept, look_up, purge_ended, tell
 from pileup.plugin import Count, Op, Test, option
+from pileup.plugin.batch import Job
 
 
 class ComputingWatch(Test):
@@ -15,17 +18,20 @@ class ComputingWatch(Test):
     computing.watch, target: ce, with: [submit], options: {jobs: 5}, load: {every: 1 min}}`. `computing.poll` is
     different: it records all jobs by asking for changes, and purges none.
 
-    Each client watches `jobs` jobs, drawn by the seed from the open ones; another one replaces a purged job. One
-    iteration asks for all of them in one request (operation `status`) and purges those that have ended in another
-    (operation `purge`, whose calls are the jobs); use `purge: false` if the system purges by itself. Jobs that the
-    system no longer knows are dropped, and counted in the sample `unknown`. Only jobs of this run are touched.
+    Each client watches `jobs` jobs, drawn by the seed from the open ones, or the oldest of these; another one replaces
+    a purged job. One iteration asks for all of them in one request (operation `status`) and purges those that have
+    ended in another (operation `purge`, whose calls are the jobs). A system that purges by itself, as Slurm does, is
+    not asked to: there each job is watched until it is forgotten, and the time from its end until then is the detached
+    operation `kept`. The sample `purged` is how many went in an iteration. Jobs that the system no longer knows
+    although nobody saw them end are dropped, and counted in the sample `unknown`. Only jobs of this run are touched.
     """
 
     name = "computing.watch"
     needs = "batch"
 
     jobs: Count = option(5, ge=1, le=1000, help="jobs watched at a time")
-    purge: bool = option(True, help="purge those that are over")
+    which: Literal["random", "oldest"] = option("random", help="which of the open ones; random by the seed")
+    purge: bool = option(True, help="purge those that are over, or see that the system does")
 
     def setup(self) -> None:
         """Begin with no job."""
@@ -38,16 +44,37 @@ class ComputingWatch(Test):
         if not self._watched:
             return
         found = look_up(op, self.target, self._watched)
-        known = {job.name for job in found}
-        unknown = [name for name in self._watched if name not in known]
-        self.report("unknown", len(unknown), "jobs")
-        end_kept(self.ledger, unknown)
         tell(self.ledger, found)
+        forgotten = self._forgotten({job.name for job in found})
         over = [job for job in found if job.state.final]
-        gone = {job.name for job in over} | set(unknown)
+        if not self.purge:
+            self._drop(job.name for job in over)
+        elif self.target.purges:
+            forgotten += purge_ended(op, self.target, self.ledger, over) if over else 0
+            self._drop(job.name for job in over)
+        else:
+            self._keep(op, over)
+        self.report("purged", forgotten, "jobs")
+
+    def _forgotten(self, known: set[str]) -> int:
+        """Drop the jobs that the system no longer knows; return how many it has purged by itself after their end."""
+        gone = [name for name in self._watched if name not in known]
+        ended = [name for name in gone if self.ledger.since(KEPT, name) is not None]
+        end_kept(self.ledger, ended)
+        self._drop(gone)
+        purged = 0 if self.target.purges else len(ended)
+        self.report("unknown", len(gone) - purged, "jobs")
+        return purged
+
+    def _keep(self, op: Op, over: list[Job]) -> None:
+        """Begin to wait until the system forgets these."""
+        for job in over:
+            if self.ledger.since(KEPT, job.name) is None:
+                op.begin(KEPT, job.name, job.ended or None)
+
+    def _drop(self, names: Iterable[str]) -> None:
+        gone = set(names)
         self._watched = [name for name in self._watched if name not in gone]
-        if over and self.purge:
-            purge_ended(op, self.target, self.ledger, over)
 
     def _choose(self) -> None:
         """Fill up with jobs that are open, or have ended and are to be purged."""
@@ -55,6 +82,9 @@ class ComputingWatch(Test):
         if not missing:
             return
         taken = set(self._watched)
-        kinds = ("job", KEPT) if self.purge else ("job",)
+        kinds = (KEPT, "job") if self.purge and self.target.purges else ("job",)
         free = [name for kind in kinds for name in self.ledger.keys(kind) if name not in taken]
-        self._watched += self._source.sample(free, min(missing, len(free)))
+        if self.which == "oldest":
+            self._watched += free[:missing]
+        else:
+            self._watched += self._source.sample(free, min(missing, len(free)))

@@ -15,6 +15,7 @@ from pileup.plugin.catalogue import CatalogueTarget
 SHARE = 4
 MOST_AHEAD = 60.0
 """A quarter of its life before its end a token is renewed, at most so many seconds."""
+MOST_NAMED = 10
 COLLECTIONS = {"container": "CONTAINER", "dataset": "DATASET"}
 ADLER32 = "00000001"
 """Checksum (RFC 1950) of no bytes: what is registered here exists in the catalogue alone."""
@@ -67,6 +68,13 @@ class Session:
     def scopes(self) -> list[str]:
         """Return the names of all scopes."""
         return [each.name for each in self._ask("GET", "scopes/", kind=JSON).entries]
+
+    def need_scope(self, scope: str) -> None:
+        """Raise NotThere for a scope that does not exist: Rucio lists it as an empty one."""
+        known = self.scopes()
+        if scope not in known:
+            some = ", ".join(sorted(known)[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
+            raise NotThere(f"there is no scope {scope!r}", f"one of {some or 'none'}", "options: {scope: SCOPE}")
 
     def top(self, scope: str) -> Reply:
         """Return what is in a scope and in no collection of it."""

@@ -18,10 +18,8 @@ from pileup.builtin.rucio.purge import purge
 from pileup.builtin.rucio.rest import Rest
 from pileup.builtin.rucio.session import Account, Session
 from pileup.builtin.rucio.settings import RucioSettings
-from pileup.plugin import Ambiguous, Failed, Launcher, Refused, TargetError, option
+from pileup.plugin import Ambiguous, Failed, Launcher, NotThere, Refused, TargetError, option
 from pileup.plugin.catalogue import CatalogueTarget
-
-MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,7 +130,9 @@ class RucioTarget(HttpTarget, CatalogueTarget):
         try:
             if session.must_log_in:
                 session.log_in()
-            scopes = session.scopes()
+            session.need_scope(self.names_scope)
+        except NotThere as problem:
+            raise TargetError(f"{self.url}: {problem.what}", problem.expected, problem.hint) from problem
         except (Failed, Ambiguous, Refused) as problem:
             raise TargetError(
                 f"{self.url} does not let pileup in: {problem.what}",
@@ -141,11 +141,6 @@ class RucioTarget(HttpTarget, CatalogueTarget):
             ) from problem
         finally:
             session.end()
-        if self.names_scope not in scopes:
-            known = ", ".join(sorted(scopes)[:MOST_NAMED]) + (", …" if len(scopes) > MOST_NAMED else "")
-            raise TargetError(
-                f"{self.url} has no scope {self.names_scope!r}", f"one of {known or 'none'}", "options: {scope: SCOPE}"
-            )
         return f"Rucio {version}"
 
     def purge(self, prefix: str) -> str:

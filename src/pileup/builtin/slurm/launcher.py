@@ -30,6 +30,8 @@ TOLD = "etc/pileup.json"
 """What a target needs to know of it, below {short}."""
 ENVIRONMENT = {"SLURM_CONF": CONF}
 FOLDERS = {"etc": 0o755, "bin": 0o755, "run": 0o755, "state": 0o700, "spool": 0o755, "log": 0o700}
+PASSED_THROUGH = 0o711
+"""Mode of {short} where jobs of several users must reach their scripts: sockets are then in folders of their owner."""
 GRACE = 20 * SECOND
 PLUGINS = ("/usr/lib/*/slurm-wlm", "/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm")
 INSTALL = {
@@ -46,7 +48,7 @@ CONFIGURATION = """\
 ClusterName={cluster}
 SlurmctldHost={{host}}(127.0.0.1)
 SlurmUser={{user}}
-SlurmdUser={{user}}
+SlurmdUser={node_user}
 AuthType=auth/munge
 AuthInfo=socket={munge}
 CredType=cred/munge
@@ -105,7 +107,7 @@ case $(sinfo -h -N -n "$1" -o %T) in idle | mixed | allocated | completing) ;; *
 DRAIN = f"""\
 #!/bin/sh
 scontrol update PartitionName={PARTITION} State=DOWN
-scancel -Q --state=RUNNING --user={{user}}
+scancel -Q --state=RUNNING
 until [ -z "$(squeue -h -t RUNNING,COMPLETING,CONFIGURING,SUSPENDED -o %i)" ]; do sleep 0.1; done
 """
 ADD_CLUSTER = f"""\
@@ -147,7 +149,7 @@ def slurm_launcher(settings: Mapping[str, object]) -> Launcher:
 def slurm_parts(wanted: SlurmSettings) -> SlurmParts:
     """Return what a private Slurm is made of. Raises ValueError when this machine lacks something."""
     processes = (_munged(), *(_accounting(wanted) if wanted.accounting else ()), _controller())
-    nodes = (_node(name, len(wanted.node_names()) == 1) for name in wanted.node_names())
+    nodes = (_node(name, wanted) for name in wanted.node_names())
     return SlurmParts(tuple(_files(wanted)), (*processes, *nodes, *_rest(wanted)), dict(ENVIRONMENT), _user())
 
 
@@ -210,16 +212,22 @@ def _controller() -> Daemon:
     )
 
 
-def _node(name: str, alone: bool) -> Daemon:
+def _several(wanted: SlurmSettings) -> bool:
+    """Return whether jobs run as several users, which only root can start."""
+    return bool(wanted.accounts) and os.geteuid() == 0
+
+
+def _node(name: str, wanted: SlurmSettings) -> Daemon:
     """Return one node. Whichever is ended first lets every job end before, so that no step is left behind."""
     return Daemon(
         (_program("slurmd"), "-D", "-N", name),
         Answer(("{short}/bin/node-ready", name)),
-        name="slurmd" if alone else f"slurmd-{name}",
+        name="slurmd" if wanted.nodes == 1 else f"slurmd-{name}",
         environment=ENVIRONMENT,
         folder="{short}",
         before_end=(("{short}/bin/drain",),),
         grace=GRACE,
+        as_pileup=_several(wanted),
     )
 
 
@@ -243,8 +251,10 @@ def _gate(wanted: SlurmSettings, name: str, where: tuple[str, str], ready: Accep
 
 
 def _files(wanted: SlurmSettings) -> Iterator[File]:
+    if _several(wanted):
+        yield File("{short}", mode=PASSED_THROUGH)
     for name, mode in FOLDERS.items():
-        yield File(f"{{short}}/{name}", mode=mode)
+        yield File(f"{{short}}/{name}", mode=0o700 if name == "run" and _several(wanted) else mode)
     yield File("{short}/etc/munge.key", secrets.token_bytes(128), mode=0o400, keep=True)
     yield File(CONF, _configuration(wanted), mode=0o644)
     yield File(f"{{short}}/{TOLD}", _told(wanted), mode=0o644)
@@ -275,6 +285,7 @@ def _told(wanted: SlurmSettings) -> str:
         "completions": "" if wanted.accounting else "{short}/log/completions",
         "slow_log": "" if wanted.slow_queries is None else SLOW_LOG,
         "port": "{port:rest}" if wanted.tokens else "",
+        "users": list(wanted.accounts) if _several(wanted) else [],
     }
     return json.dumps(told)
 
@@ -289,6 +300,7 @@ def _configuration(wanted: SlurmSettings) -> str:
     text = CONFIGURATION.format(
         cluster=CLUSTER,
         munge=MUNGE,
+        node_user="root" if _several(wanted) else "{user}",
         scheduler=",".join([*(["defer"] if wanted.defer else []), *(f"{key}={it}" for key, it in scheduler.items())]),
         max_jobs=wanted.max_jobs,
         array=max(2, min(20_001, wanted.max_jobs)),

@@ -30,6 +30,8 @@ class Place:
     """Path of the log of slow queries of its database."""
     gate: Endpoint | None = None
     """Where who has a token comes in, when that is not the url."""
+    users: tuple[str, ...] = ()
+    """Whose jobs run as them, where that is not one user alone."""
 
 
 def place_of(url: str) -> Place:
@@ -43,4 +45,5 @@ def place_of(url: str) -> Place:
         return Place()
     gate = endpoint_of(f"http://127.0.0.1:{told['port']}") if told["port"] else None
     user = told["user"] if os.geteuid() == 0 else ""
-    return Place(True, user, told["conf"], told["database"], told["completions"], told["slow_log"], gate)
+    known = (told["conf"], told["database"], told["completions"], told["slow_log"])
+    return Place(True, user, *known, gate, tuple(told["users"]))

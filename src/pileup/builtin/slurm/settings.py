@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pwd
+
 from pydantic import Field, field_validator, model_validator
 
 from pileup.plugin import Count, Duration, Part
@@ -13,7 +15,7 @@ MILLISECOND = 10**6
 class SlurmSettings(Part):
     """Settings of a private Slurm: controller, nodes with many slots, REST, and optionally a database.
 
-    All of it runs on this machine, as one user, who is also the user of the jobs.
+    All of it runs on this machine, as one user, who is also the user of the jobs, unless there are `accounts`.
     """
 
     slots: Count = Field(500, ge=1, le=60_000, description="jobs that run at the same time, all nodes together")
@@ -25,6 +27,11 @@ class SlurmSettings(Part):
     tokens: bool = Field(
         False,
         description="issue and accept tokens (auth/jwt), which `delegate` needs; REST also at a port of 127.0.0.1",
+    )
+    accounts: tuple[str, ...] = Field(
+        (),
+        description="users of this machine whose jobs run as them, by tokens of their own (with `tokens: true`); only "
+        "if pileup is root, else all of them are one user, as the run then reports",
     )
     max_jobs: Count = Field(20_000, ge=2, le=1_000_000, description="most jobs that it keeps (MaxJobCount)")
     min_job_age: Duration = Field(
@@ -54,8 +61,19 @@ class SlurmSettings(Part):
                 raise ValueError("a directive has several lines; expected one line for each")
         return lines
 
+    @field_validator("accounts")
+    @classmethod
+    def _known(cls, accounts: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse accounts that do not exist here, and root, whose jobs Slurm does not take from anybody else."""
+        fit = {known.pw_name for known in pwd.getpwall() if known.pw_uid}
+        if strange := [user for user in accounts if user not in fit]:
+            raise ValueError(f"{strange[0]!r} is no account of this machine that may run jobs; expected one, not root")
+        return accounts
+
     @model_validator(mode="after")
     def _agree(self) -> SlurmSettings:
+        if self.accounts and not self.tokens:
+            raise ValueError("accounts without tokens; expected `tokens: true` beside them")
         if self.nodes > self.slots:
             raise ValueError(f"{self.nodes} nodes share {self.slots} slots; expected at least a slot for each")
         if self.slow_queries is not None and not self.accounting:

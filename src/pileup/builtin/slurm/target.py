@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -77,11 +78,13 @@ class SlurmTarget(BatchTarget):
     A submission is refused by limits of Slurm (MaxJobCount, limits of accounts), and ambiguous if no answer came. Slurm
     takes one job per request: `batch: N` means N requests. Times are whole seconds. Slurm forgets ended jobs by itself
     (MinJobAge): a purge is refused. A delegation is a token (`scontrol token`), which cannot be revoked. pileup cannot
-    register users with Slurm.
+    register users with Slurm. With `launch: {tokens: true, accounts: [daemon, games]}`, as root, these users
+    submit with tokens of their own, and their jobs run as them; at a site, `others` lets pileup make tokens for them.
     """
 
     kind = "slurm"
     needs_url = False
+    purges = False
     not_relayed = "is asked by its own commands and unix sockets, too, which take no relay"
     launch_settings = SlurmSettings
 
@@ -97,6 +100,7 @@ class SlurmTarget(BatchTarget):
     )
     password_file: str | None = option(None, help="file with the password of the database")
     cluster: str = option("", help="name of the cluster in the database, if it has several")
+    others: bool = option(False, help="make tokens for the users of a suite, as root or SlurmUser may")
     patience: Duration = option(30 * SECOND, gt=0, help="how long a request or a command may take")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -198,6 +202,15 @@ class SlurmTarget(BatchTarget):
         """Who we are for Slurm."""
         return self.user or str(said_by(self._token()).get("sun") or "") or self.run_as or getpass.getuser()
 
+    @property
+    def one_user(self) -> bool:
+        """Whether all users of a suite are who we are: where nobody may make tokens for others."""
+        return not (self.place.users or self.others)
+
+    def _whose(self, user: str) -> str:
+        """Return who acts for a user of a suite."""
+        return self._me if self.one_user else user or self._me
+
     def probe(self) -> str:
         """Ask whether its controller answers, and for its version."""
         try:
@@ -262,10 +275,16 @@ class SlurmTarget(BatchTarget):
         delegation = self._delegation_of(job)
         more = {"SLURM_JWT": self._secrets[delegation.id]} if delegation else {}
         try:
-            return self.commands.submit(words, _script(job), more)
+            return self._commands_of(delegation).submit(words, _script(job), more)
         except Ambiguous as problem:
             self._refuse_expired(delegation, problem)
             raise
+
+    def _commands_of(self, delegation: Delegation | None) -> Commands:
+        """Return how sbatch is run: as the user of a token of somebody else, since it says by itself who asks."""
+        if self.one_user or delegation is None or os.geteuid() != 0:
+            return self.commands
+        return replace(self.commands, user=self._whose(delegation.user))
 
     @property
     def _queueing(self) -> dict[str, str]:
@@ -276,10 +295,9 @@ class SlurmTarget(BatchTarget):
         delegation = self._tokens.get(job.delegation)
         if job.delegation and delegation is None:
             raise Failed(f"delegation {job.delegation!r} is not known to this process; expected one that it has made")
-        whose = job.user or (delegation.user if delegation else "") or self._me
-        allowed = {self._me} if self.place.launched or delegation is None else {delegation.user or self._me}
-        if whose not in allowed:
-            raise Refused(f"no job for user {whose!r}: this Slurm runs jobs of {', '.join(sorted(allowed))} alone")
+        given = self._whose(delegation.user) if delegation else self._me
+        if (whose := self._whose(job.user or (delegation.user if delegation else ""))) != given:
+            raise Refused(f"no job for user {whose!r} with credentials of {given}; expected a token of that user")
         return delegation
 
     def _refuse_expired(self, delegation: Delegation | None, problem: Ambiguous) -> None:
@@ -313,7 +331,7 @@ class SlurmTarget(BatchTarget):
         return self._gate.ask(method, path, body, headers)
 
     def _named(self, delegation: Delegation | None) -> str:
-        return (delegation.user if delegation else "") or self._me
+        return self._whose(delegation.user) if delegation else self._me
 
     def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
         """Return what the controller knows of these jobs: those that wait, run, or have ended within MinJobAge."""
@@ -408,7 +426,7 @@ class SlurmTarget(BatchTarget):
 
     def delegate(self, lifetime: int, user: str = "") -> Delegation:
         """Make a token for so many ns, whole seconds. Raises Refused where Slurm gives none."""
-        whose = user or self._me
+        whose = self._whose(user)
         seconds = max(1, round(lifetime / SECOND))
         token, told = token_of(*self.commands.run(["scontrol", "token", f"username={whose}", f"lifespan={seconds}"]))
         made = Delegation(secrets.token_hex(8), expiry(told), user)

@@ -10,13 +10,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from pileup.builtin.stager.launcher_files import CONFIGURATION, COPY, FOLDER
+from pileup.builtin.stager.launcher_files import AGENT, CONFIGURATION, COPY, FOLDER, PREPARE
 from pileup.builtin.stager.settings import FILES, StagerSettings
 from pileup.plugin import Daemon, File, Launcher, Line
 
 LIBRARY_READY = r"^pileup practice tape ready at "
 XROOTD_READY = r"------ xrootd \S+ initialization completed\.$"
 FRM_READY = r"------ frm_xfrd \S+ initialization completed\.$"
+AGENT_READY = r"^ready$"
 EVENTS = "{folder}.logs/library{again}.csv"
 """Where the library writes its events: not among the files of the nodes, whose user is another."""
 GRACE = 10 * 10**9
@@ -54,7 +55,9 @@ def _node(folder: str, number: int, xrootd: str, frm: str) -> list[Daemon]:
         grace=GRACE,
     )
     stager = Daemon((frm, *words), Line(FRM_READY), name=f"frm-{number}", folder=folder, grace=GRACE)
-    return [server, stager]
+    command = AGENT.format(folder=folder, program=_program("frm_xfragent"))
+    agent = Daemon(("bash", "-c", command), Line(AGENT_READY), name=f"agent-{number}", folder=folder)
+    return [server, stager, agent]
 
 
 def _files(own: str, wanted: StagerSettings) -> Iterator[File]:
@@ -72,14 +75,17 @@ def _files(own: str, wanted: StagerSettings) -> Iterator[File]:
     yield File(own, mode=0o755)
     yield File(f"{own}/site.json", json.dumps(site), mode=0o644)
     yield File(f"{own}/copy", copy.replace("@PATIENCE@", f"{wanted.patience_here:.3f}"), mode=0o755)
+    yield File(f"{own}/prepare", PREPARE, mode=0o755)
     yield File(log, "", mode=0o644, keep=True)
     for number in range(wanted.nodes):
         node = f"{own}/n{number}"
         words = {"path": FOLDER, "node": node, "copymax": wanted.max_transfers, "number": f"n{number}"}
         yield File(node, mode=0o755)
+        yield File(f"{node}/requests", mode=0o755)
         yield File(f"{node}/disk", mode=0o755)
         yield File(f"{node}/disk{FOLDER}", mode=0o755)
-        yield File(f"{node}/node.cfg", CONFIGURATION.format(copy=f"{own}/copy", **words), mode=0o644)
+        text = CONFIGURATION.format(copy=f"{own}/copy", prepare=f"{own}/prepare", **words)
+        yield File(f"{node}/node.cfg", text, mode=0o644)
 
 
 def _program(name: str) -> str:

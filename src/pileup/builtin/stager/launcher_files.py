@@ -1,4 +1,4 @@
-"""Files of the worker nodes: the configuration of XRootD and frm_xfrd, and their copy command."""
+"""Files of the worker nodes: the configuration of XRootD and frm_xfrd, and the commands that these run."""
 
 FOLDER = "/tape"
 """What the nodes export, and the folder of the files in the library."""
@@ -9,6 +9,7 @@ all.pidpath {node}/a/run
 oss.localroot {node}/disk
 xrd.network nodnr norpipa
 ofs.maxdelay 30
+ofs.preplib libXrdOfsPrepGPI.so -admit all -maxfiles 512 -maxquery 16 -maxreq 64 -run {prepare}
 if exec frm_xfrd
 frm.xfr.qcheck 1s
 frm.xfr.copymax {copymax}
@@ -49,3 +50,45 @@ note done "$queue" "$transfer"
 Fields of the log: time (ns since the epoch), node, event, path, and what the library says of its queue wait and
 transfer (ns), or why it failed.
 """
+PREPARE = """#!/bin/bash
+# prepare [-p PRIORITY] -- REQUEST stage|query|cancel|evict [PATH...]: what XRootD has a plug-in do with kXR_prepare.
+# A query is answered as EOS and CTA do (JSON), from what lies on the disk of the node.
+LC_ALL=C
+while [ "$1" != -- ]; do shift; done
+request=$2 operation=$3 disk=$XRDLCLROOT node=${XRDCONFIGFN%/*}
+list=$node/requests/$request
+shift 3
+[[ $operation = evict || $request =~ ^[0-9A-Za-z:.]+$ ]] || exit 1
+flag() { [ "$@" ] && echo true || echo false; }
+case $operation in
+    stage)
+        printf '%s\\n' "$@" >"$list"
+        for path; do echo "+prep $request - 0 f $path"; done >"$node/agent" ;;
+    query)
+        comma=
+        printf '{"request_id":"%s","responses":[' "$request"
+        for path; do
+            requested=true error=  # without a list XRootD has the request, and has not run this for it yet
+            [ -e "$list" ] && ! grep -qxF -- "$path" "$list" && requested=false
+            [ -f "$disk$path.fail" ] && error="the stager could not copy it"
+            printf '%s{"path":"%s","path_exists":true,"on_tape":true,"online":%s,"requested":%s,"has_reqid":%s,' \\
+                "$comma" "$path" "$(flag -f "$disk$path")" "$requested" "$requested"
+            printf '"req_time":"","error_text":"%s"}\\n' "$error"
+            comma=,  # XRootD passes on lines, none of them long
+        done
+        echo ']}' ;;
+    cancel)
+        echo "- $request" >"$node/agent"
+        : >"$list" ;;
+    evict) for path; do rm -f "$disk$path"; done ;;
+esac
+"""
+"""XRootD has no requests for files by itself: without a plug-in kXR_prepare returns an id and does nothing.
+
+Paths are those that pileup asks for: digits below the exported folder.
+"""
+AGENT = (
+    "[ -p {folder}/agent ] || mkfifo -m 600 {folder}/agent; echo ready; "
+    "exec {program} -c {folder}/node.cfg -n pileup <>{folder}/agent"
+)
+"""One agent hands all requests of a node to frm_xfrd: of several at the same time the queue of frm_xfrd loses some."""
