@@ -77,8 +77,12 @@ def validated(model: type[Model], data: dict[str, object]) -> Model:
     except ValidationError as problem:
         problems = Problems("")
         report(problem, tree_of(data), model, problems)
-        raise UsageError(_joined(problems.error()), "settings that go together", "see --help") from problem
+        raise _usage(problems.error()) from problem
 
 
-def _joined(problem: SuiteError) -> str:
-    return "; ".join(each.text for each in problem.problems)
+def _usage(problem: SuiteError) -> UsageError:
+    """Return the parts of the one thing that is wrong, or all of several in a line."""
+    hint = "see --help"
+    if len(problem.problems) == 1 and (one := problem.problems[0]).expected:
+        return UsageError(one.what, one.expected, one.hint or hint)
+    return UsageError("; ".join(each.text for each in problem.problems), "settings that go together", hint)

@@ -118,6 +118,8 @@ class Listed(TypedDict):
     """Plug-ins: whether it can be loaded here; `about` says why not."""
     file: NotRequired[str]
     """Suites: the file."""
+    labels: NotRequired[dict[str, str]]
+    """Suites, with `--labels`: their labels."""
     verdict: NotRequired[str]
     """Runs: the verdict, or how far the run is."""
     exit_code: NotRequired[int | None]

@@ -16,6 +16,7 @@ from pileup.cli.config import config_path, endpoints, environment
 from pileup.cli.messages import echo
 from pileup.cli.working import working
 from pileup.model.collecting import uncollected
+from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
     from pileup.cli.data import Listed
@@ -30,6 +31,7 @@ KINDS = (*PLUGINS, "suites", "runs", "endpoints")
     cls=Command,
     examples=[
         ("the suites that come with pileup", "pileup list suites"),
+        ("what each suite is for, as a table", "pileup list suites --labels"),
         ("your runs, for a program", "pileup list runs --json"),
     ],
     page="reference/README.md",
@@ -40,8 +42,9 @@ KINDS = (*PLUGINS, "suites", "runs", "endpoints")
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the runs to list [default: $PILEUP_RUNS, else ./runs].",
 )
+@click.option("--labels", is_flag=True, help="Suites: a table of their labels, in place of what each shows.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: kind -> what there is of it.")
-def command(kind: str | None, out: Path | None, as_json: bool) -> None:
+def command(kind: str | None, out: Path | None, labels: bool, as_json: bool) -> None:
     """List plug-ins, suites, runs or endpoints.
 
     KIND is tests, targets, monitors, reports, charts, exporters, suites, runs or endpoints. A line each: plug-ins that
@@ -49,11 +52,18 @@ def command(kind: str | None, out: Path | None, as_json: bool) -> None:
     config`). All but runs and endpoints when KIND is left out. Plug-ins that cannot be loaded are listed with the
     reason, runs by their start, the newest last.
     """
+    if labels and kind != "suites":
+        raise UsageError("`--labels` is given", "it with `pileup list suites` alone", "suites have labels")
     kinds = [kind] if kind else [*PLUGINS, "suites"]
     with working("reading the runs" if kind == "runs" else "looking"), uncollected():
         found = {each: rows(each, out) for each in kinds}
+        if labels:
+            _add_labels(found["suites"])
     if as_json:
         echo(json.dumps(found, indent=2))
+        return
+    if labels:
+        _print_labels(found["suites"])
         return
     for number, each in enumerate(kinds):
         if number:
@@ -96,6 +106,28 @@ def _suites() -> Iterator[Listed]:
     for name, path in shipped_suites().items():
         question, _, _ = opening(path.read_text(encoding="utf-8")).partition("\n")
         yield {"name": f"{SHIPPED}{name}", "about": question, "file": str(path)}
+
+
+def _add_labels(suites: list[Listed]) -> None:
+    from pileup.suite.labels import labels_of
+
+    for each in suites:
+        each["labels"] = labels_of(Path(each["file"]))
+
+
+def _print_labels(suites: list[Listed]) -> None:
+    """Print the suites against the features of their use, and what the words mean."""
+    from pileup.suite.labels import VOCABULARY
+
+    table = [["suite", *VOCABULARY]]
+    table += [[each["name"], *(each["labels"].get(feature, "-") for feature in VOCABULARY)] for each in suites]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        echo("  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+    for feature, words in VOCABULARY.items():
+        echo(f"\n{feature}")
+        for word, meaning in words.items():
+            echo(f"  {word:<12}{meaning}")
 
 
 def _runs(out: Path | None) -> Iterator[Listed]:

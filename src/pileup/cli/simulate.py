@@ -36,9 +36,9 @@ def command(
     """Run a suite in virtual time.
 
     SUITE is a file, or suite:NAME for one that comes with pileup. Its targets must be launched practice targets that
-    have a machine in virtual time (kind practice-tape), its tests Python with `async def run`. Nothing is started or
-    reached, and no time is waited for: hours go by in seconds. The record is that of any run, and every report says
-    that it is simulated. Equal seeds give equal results.
+    have a machine in virtual time (kinds practice-tape and practice-cluster), its tests Python with `async def run`.
+    Nothing is started or reached, and no time is waited for: hours go by in seconds. The record is that of any run, and
+    every report says that it is simulated. Equal seeds give equal results.
 
     What is real in the suite is refused, by name: urls, native tests, monitors, faults, fleets. The last line of stdout
     is the run folder. Ctrl-C ends the simulation in order, twice at once.

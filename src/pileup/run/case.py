@@ -451,7 +451,9 @@ class CaseRun:
         client = self._target.client()
         if client is None:
             raise PluginError(*parts(NO_CLIENT))
-        return Work(self._make, program, client)
+        named = {to.target: self._live.targets.get(to.target) for to in destinations((program,))}
+        others = {name: spec for name, other in named.items() if other is not None and (spec := other.client())}
+        return Work(self._make, program, replace(client, others=others))
 
     def _guarded(self, name: str) -> Target | None:
         """Return the open target of a name, as tests may use it, and the clients of another."""

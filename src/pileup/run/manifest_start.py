@@ -76,6 +76,7 @@ def _criterion(spec: CriterionSpec, confidence: str) -> CriterionEntry:
         spec.remark,
         spec.at,
         spec.confidence or confidence,
+        spec.at_least or 0,
     )
 
 
@@ -141,8 +142,9 @@ def _replay(case: Case) -> ReplayEntry | None:
 
 
 def _monitor(spec: MonitorSpec, folder: Path) -> MonitorEntry:
-    records = instances.class_of_monitor(spec.use, folder).records
-    return MonitorEntry(spec.name or spec.use, spec.use, spec.every, spec.host or "", spec.watches or "", records)
+    kind = instances.class_of_monitor(spec.use, folder)
+    where = (spec.host or "", spec.watches or "")
+    return MonitorEntry(spec.name or spec.use, spec.use, spec.every, *where, kind.records, kind.resolution)
 
 
 def versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Certificates and tokens for a private server: a CA of its own, what that signs for 127.0.0.1, and signed tokens.
+"""Certificates and tokens for private servers: CAs, what they sign for 127.0.0.1, and signed tokens.
 
 Needs the package cryptography (extra `servers`). Everything is valid for a week.
 """
@@ -10,6 +10,7 @@ import ipaddress
 import json
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from functools import cache
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -31,25 +32,47 @@ class Certificates:
     key: str
 
 
-def make_certificates(names: tuple[str, ...] = ("localhost",), address: str = "127.0.0.1") -> Certificates:
-    """Make a CA, and a certificate signed by it for these names and an address, with new P-256 keys."""
-    ca_key, key = generate_private_key(SECP256R1()), generate_private_key(SECP256R1())
-    ca = (
-        _builder("pileup private CA", ca_key)
+@dataclass(frozen=True, slots=True, repr=False)
+class Authority:
+    """A CA. Holds a secret: never shown, and on no disk."""
+
+    key: EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+
+def make_authority() -> Authority:
+    """Make a CA with a new P-256 key."""
+    key = generate_private_key(SECP256R1())
+    certificate = (
+        _builder("pileup private CA", key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .add_extension(_signing(), critical=True)
-        .sign(ca_key, hashes.SHA256())
+        .sign(key, hashes.SHA256())
     )
+    return Authority(key, certificate)
+
+
+@cache
+def common_authority() -> Authority:
+    """Return the CA of this process, by which servers that it launches trust each other."""
+    return make_authority()
+
+
+def make_certificates(
+    names: tuple[str, ...] = ("localhost",), address: str = "127.0.0.1", authority: Authority | None = None
+) -> Certificates:
+    """Make a certificate for these names and an address, with a new P-256 key, signed by a CA, by default a new one."""
+    signer, key = authority or make_authority(), generate_private_key(SECP256R1())
     covered = [*map(x509.DNSName, names), x509.IPAddress(ipaddress.ip_address(address))]
     server = (
         _builder(names[0], key)
         .add_extension(x509.SubjectAlternativeName(covered), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)
-        .sign(ca_key, hashes.SHA256())
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.key.public_key()), critical=False)
+        .sign(signer.key, hashes.SHA256())
     )
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    return Certificates(_pem(ca), _pem(server), secret)
+    return Certificates(_pem(signer.certificate), _pem(server), secret)
 
 
 def _builder(name: str, key: EllipticCurvePrivateKey) -> x509.CertificateBuilder:

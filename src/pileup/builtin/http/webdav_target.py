@@ -23,6 +23,7 @@ from pileup.plugin import (
     NotThere,
     Part,
     Refused,
+    Target,
     TargetError,
     ThereAlready,
     VerdictException,
@@ -54,13 +55,20 @@ class WebDavTarget(HttpTarget, FileTarget):
     """
 
     kind = "webdav"
-    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "http"})
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "http", "tpc"})
+    copies: ClassVar[bool] = True
     launch_settings: ClassVar[type[Part]] = XrootdSettings
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
         return xrootd_launcher(settings, "http", "https")
+
+    def problem_of_copy(self, to: Target) -> str:
+        """Refuse targets that do not speak HTTP."""
+        if isinstance(to, WebDavTarget):
+            return ""
+        return f"a third-party copy over HTTP goes to kind {to.kind}; expected a target of kind webdav for both ends"
 
     def probe(self) -> str:
         """Ask what the server can do."""

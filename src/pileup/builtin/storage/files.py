@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
@@ -51,7 +52,7 @@ class FileSet(Test):
     verify what another has written.
     """
 
-    needs = "files"
+    needs: ClassVar[str | Mapping[str, str]] = "files"
 
     folder: FolderPath = option(
         "pileup",

@@ -44,7 +44,8 @@ class StorageFollow(TapePoll):
     operation `wait`; fates and causes are those of `tape.poll`. When no file of a request is awaited any more, those
     that are ready are opened (`open`) and closed (`close`), where the system can, and the request is ended (`done`).
     Over the WLCG Tape REST API `done` is a release; `open` and `close` are not in the standard, and left out where the
-    metadata of the system do not name them.
+    metadata of the system do not name them. Over root:// a request is kXR_prepare, a poll its
+    query, `done` an eviction; `open` closes the files, too.
 
     Samples: `polls`, how often a request was polled, one for each request that is over, and those of `tape.poll`. Waits
     are late by up to the interval. With `drain` one iteration goes on until nothing is awaited; its clients share
@@ -60,7 +61,8 @@ class StorageFollow(TapePoll):
         """Open, close and end a request."""
         self.report("polls", request.polls)
         if self.target.opens and (paths := request.delivered):
-            for name, act in (("open", self.target.open_files), ("close", self.target.close_files)):
+            acts = [("open", self.target.open_files), ("close", self.target.close_files)]
+            for name, act in acts if self.target.closes else acts[:1]:
                 with op(name, request.id) as operation:
                     operation.calls = 1
                     act(request.id, paths)

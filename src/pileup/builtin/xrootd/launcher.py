@@ -34,6 +34,10 @@ TEN_YEARS = 10 * 365 * 86_400
 GRACE = 10 * 10**9
 CHECKSUMS = 64
 """Checksums that it makes at the same time; who asks when three times as many wait is asked to come again later."""
+COPIES = 100
+"""Third-party copies over root:// that it fetches at the same time; the others wait."""
+# Without `xfr` XRootD 5.5.3 sends no closes in the stream `f`.
+MONITORING = "xrootd.monitor all flush 1s flush io 1s window 1s fstat 1s lfn ops xfr 10 dest files fstat io user"
 # A report, to nobody, makes it add up what its connections have moved so far: else that counts when they are closed.
 COMMON = f"""
 all.export {EXPORT}
@@ -80,6 +84,8 @@ def xrootd_launcher(settings: Mapping[str, object], plain: str, secure: str) -> 
     Raises ValueError for a setting that is unknown or out of bounds, and when this machine lacks something.
     """
     wanted = XrootdSettings.model_validate(settings)
+    if wanted.tpc and plain == "http" and not wanted.tls:
+        raise ValueError("`tpc` without `tls`: XRootD makes third-party copies over https alone; expected `tls: true`")
     files = [File("{short}/xrootd.cfg", _configuration(wanted), mode=0o644), *_identity(wanted)]
     tasks: tuple[Task, ...] = ()
     if wanted.folder is None:
@@ -109,6 +115,13 @@ def _program() -> str:
     return found
 
 
+def _copy_program() -> str:
+    found = shutil.which("xrdcp")
+    if found is None:
+        raise ValueError("xrdcp is not installed here, which `tpc` needs; expected it (apt-get install xrootd-client)")
+    return found
+
+
 def _user(folder: str | None) -> str:
     """Return who runs it under root, as whom it refuses to run: the owner of its files, else its package's user."""
     owner = Path(folder).stat().st_uid if folder is not None else 0
@@ -134,8 +147,14 @@ def _configuration(wanted: XrootdSettings) -> str:
         parts.append("\n".join(_throttle(wanted)) + "\n")
     if wanted.guard != "none":
         parts += [AUTHORIZED, MACAROONS if wanted.guard == "macaroons" else TOKENS]
+    if wanted.tpc:
+        parts.append(f"ofs.tpc ttl 60 60 xfr {COPIES} autorm pgm {_copy_program()} --server\n")
+    if wanted.tpc and wanted.tls:
+        parts.append("http.exthandler xrdtpc libXrdHttpTPC.so\n")
     if wanted.trace:
         parts.append("xrootd.trace request\nhttp.trace request\n")
+    if wanted.monitoring is not None:
+        parts.append(f"{MONITORING} 127.0.0.1:{wanted.monitoring}\n")
     return "".join((*parts, *(f"{line}\n" for line in wanted.directives)))
 
 
@@ -159,7 +178,8 @@ def _credentials(wanted: XrootdSettings) -> dict[str, str]:
 def _identity(wanted: XrootdSettings) -> Iterator[File]:
     """Yield keys, certificates and tokens. They stay over restarts: clients know them."""
     if wanted.tls:
-        made = _certificates().make_certificates()
+        issued = _certificates()
+        made = issued.make_certificates(authority=issued.common_authority())
         for name, text in {"ca": made.ca, "certificate": made.certificate, "key": made.key}.items():
             yield File(f"{{short}}/{name}.pem", text, mode=0o400, keep=True)
     if wanted.guard != "none":

@@ -8,8 +8,8 @@ from pileup.builtin.credentials.control_sessions import EngineSessions
 from pileup.builtin.xrootd.location import ClientSettings
 from pileup.plugin import ClientSpec
 
-STATS, CONFIG = 1, 7
-"""Codes of queries (XProtocol.hh, XQueryType: kXR_QStats, kXR_Qconfig)."""
+STATS, PREPARE, CONFIG = 1, 2, 7
+"""Codes of queries (XProtocol.hh, XQueryType: kXR_QStats, kXR_QPrep, kXR_Qconfig)."""
 FOLDER = 2
 """Bit of the flags of a stat (XProtocol.hh, XStatRespFlags: kXR_isDir)."""
 

@@ -50,8 +50,18 @@ class XrootdSettings(Part):
     folder: str | None = Field(
         None, description="existing folder for the files, e.g. on the disk to be tested; default: its own"
     )
+    tpc: bool = Field(
+        False,
+        description="third-party copies: over root:// (ofs.tpc), and with `tls` over https (libXrdHttpTPC)",
+    )
     trace: bool = Field(
         False, description="write a line for each request into its log: for debugging, not for measuring"
+    )
+    monitoring: Count | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="UDP port of 127.0.0.1 that it sends its detailed monitoring to: that of a monitor xrootd-stream",
     )
     directives: tuple[str, ...] = Field(
         (), description="further lines of its configuration, e.g. [`xrd.sched mint 16 avlt 8`]"

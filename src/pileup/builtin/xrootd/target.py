@@ -29,6 +29,7 @@ from pileup.plugin import (
     Refused,
     Size,
     Step,
+    Target,
     TargetError,
     no_folder,
     option,
@@ -58,7 +59,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
     """
 
     kind = "xrootd"
-    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "xroot"})
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "xroot", "tpc"})
     launch_settings = XrootdSettings
 
     keep_alive: bool = option(True, help="keep a session for all operations of a client; false: a new one for each")
@@ -180,6 +181,12 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         if chosen and (self.insecure or self.certificate_sha256):
             return f"`client: {self.client_}` knows neither `insecure` nor `certificate_sha256`; expected `ca`"
         return chosen.problem(step) if chosen else super().problem_of(step)
+
+    def problem_of_copy(self, to: Target) -> str:
+        """Refuse targets that do not speak XRootD."""
+        if isinstance(to, XrootdTarget):
+            return ""
+        return f"a third-party copy over root:// goes to kind {to.kind}; expected a target of kind xrootd for both ends"
 
     @cached_property
     def sessions(self) -> Sessions:

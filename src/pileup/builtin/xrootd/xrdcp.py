@@ -1,23 +1,28 @@
-"""XRootD's copy command as a client of native tests: `client: xrdcp`, a process for each file."""
+"""XRootD's commands as a client of native tests: `client: xrdcp`, a process for each file."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from pileup.builtin.command.pipes import Process, ended, received, send
+from pileup.builtin.command.pipes import Process, close, ended, received, send
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.words import QUICK, failure, server_failure, to_bearer
-from pileup.plugin import Call, Failed, ProgramClient, Step
+from pileup.plugin import Call, Failed, FileTarget, ProgramClient, Step, Target
 from pileup.plugin.processes import started
 
 COMMAND = "xrdcp"
+ASKING = "xrdfs"
+"""The command for everything but copies."""
 INSTALL = "apt install xrootd-client"
+Words = Sequence[str]
+COPYING: Words = (COMMAND, "--nopbar", "--silent")
+ADLER32 = re.compile(r"adler32 ([0-9a-f]{8})\b")
 SERVER_SAID = re.compile(r"\[(\d{4})\]\s*(.*)")
 CLIENT_SAID = {
     "Operation expired": 206,
@@ -38,6 +43,7 @@ CLIENT_SAID = {
     "Redirect limit has been reached": 306,
 }
 """Words of the client (XrdClStatus.cc) -> its code."""
+PUSHED = "`client: xrdcp` lets the destination fetch files; expected `mode: pull`"
 ONLY_WHOLE = "`client: xrdcp` copies whole files; expected a client that reads parts, or no part"
 
 
@@ -46,13 +52,17 @@ class XrdCopy(ProgramClient):
 
     Each file is a process, with a session of its own: its start, its connection and its login count. Its CPU time is
     that of pileup's children. A token goes by a file descriptor or the environment, never by the command line.
+
+    A third-party copy is `xrdcp --tpc only`: the destination fetches the file. Its checksum is asked for with xrdfs.
     """
 
     name = "xrdcp"
 
     def __init__(self, settings: ClientSettings, number: int) -> None:
         parts = urlsplit(settings["url"])
-        self._base = f"{parts.scheme}://{parts.netloc}/{'/' + parts.path.strip('/')}"
+        self._host, self._path = f"{parts.scheme}://{parts.netloc}", "/" + parts.path.strip("/")
+        self._base = f"{self._host}/{self._path}"
+        self._number = number
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         quick = {f"XRD_{name.upper()}": str(value) for name, value in QUICK.items()}
         self._variables = {**quick, "XRD_CPUSEPGWRTRD": "1" if settings.get("page_checksums") else "0"}
@@ -69,7 +79,10 @@ class XrdCopy(ProgramClient):
         parted = step.offset or step.length is not None or step.span is not None or step.pieces
         if step.verb == "read" and parted:
             return ONLY_WHOLE
-        if step.verb in cls.verbs and step.checksum != "none":
+        if step.verb == "copy" and step.destination is not None and not step.destination.pull:
+            return PUSHED
+        asks = step.checksum != "none" and step.destination is None
+        if step.verb in cls.verbs and (asks or (step.verb == "checksum" and step.destination is None)):
             return "`client: xrdcp` asks for no checksum of its own; expected `checksum: none`"
         return super().problem(step)
 
@@ -94,17 +107,62 @@ class XrdCopy(ProgramClient):
                 pass
             _judge(process, call, token)
 
+    def copy(self, call: Call, to: Target, key: str) -> None:
+        """Have the other server fetch the file. The token for the source is in the list of files."""
+        there, wanted = self._at(to), call.step.destination
+        token = self._token.get()
+        told = self._listed(call, token) if token else b""
+        source = ["--infiles", "/dev/stdin"] if token else [self._url(call.key)]
+        force = [] if call.step.new else ["--force"]
+        streams = [] if wanted is None or wanted.streams is None else ["--streams", str(wanted.streams)]
+        words = ["--tpc", "only", *force, *streams, *source, there._url(key)]
+        with there._running(call, words, stdin=bool(told)) as process:
+            send(process, call, iter([told] if told else []))
+            for _ in received(process, call):  # it has nothing to say there
+                pass
+            _judge(process, call, token)
+        if call.step.content is None and isinstance(to, FileTarget):
+            call.came(to.stat(key).size)
+
+    def checksum(self, call: Call) -> int:
+        """Ask with xrdfs."""
+        return self._checksum(call, call.key)
+
+    def checksum_there(self, call: Call, to: Target, key: str) -> int:
+        """Ask the other server with xrdfs."""
+        return self._at(to)._checksum(call, key)
+
+    def _checksum(self, call: Call, key: str) -> int:
+        words = [self._host, "query", "checksum", f"{self._path}/{key.strip('/')}?cks.type=adler32"]
+        with self._running(call, words, stdin=False, command=[ASKING]) as process:
+            said = b"".join(received(process, call)).decode("ascii", "replace")
+            _judge(process, call, self._token.get())
+        found = ADLER32.match(said)
+        if found is None:
+            raise Failed("checksum: the server states no adler32")
+        return int(found[1], 16)
+
+    def _at(self, to: Target) -> XrdCopy:
+        """Return the same for the other target."""
+        settings: Callable[[], ClientSettings] | None = getattr(to, "official", None)
+        if settings is None:
+            raise Failed(f"a target of kind {to.kind} is no place for a copy over root://; expected kind xrootd")
+        return XrdCopy(settings(), self._number)
+
     @contextmanager
-    def _running(self, call: Call, words: list[str], stdin: bool) -> Iterator[Process]:
+    def _running(self, call: Call, words: list[str], stdin: bool, command: Words = COPYING) -> Iterator[Process]:
         environment = dict(self._variables)
         if token := self._token.get():
             environment["BEARER_TOKEN"] = token
         try:
-            with started([COMMAND, "--nopbar", "--silent", *words], stdin=stdin, environment=environment) as process:
+            with started([*command, *words], stdin=stdin, environment=environment) as process:
                 call.leaves()
-                yield process
+                try:
+                    yield process
+                finally:
+                    close(process)
         except FileNotFoundError:
-            raise Failed("there is no program xrdcp") from None
+            raise Failed(f"there is no program {command[0]}") from None
 
     def _url(self, key: str) -> str:
         return f"{self._base}/{key.strip('/')}"

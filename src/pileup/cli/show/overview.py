@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pileup.cli.show import criteria, equivalent, faults, figures, jobs, labels, matrix, points
+from pileup.cli.show import criteria, equivalent, faults, figures, jobs, labels, matrix, points, servers
 from pileup.cli.show.layout import Column, Grid, Paragraph
 from pileup.model.bottleneck_table import bottlenecks_by_point
 from pileup.model.event import REPORT
@@ -87,7 +87,7 @@ def _measured(results: RunResults) -> Iterator[Part]:
     for table in (*labels.tables(alone), *matrix.tables(results.matrices), *points.tables(results)):
         yield [table]
     yield [faults.table(results.faults)] if results.faults else []
-    for part in jobs.tables(results):
+    for part in (*jobs.tables(results), *servers.tables(results)):
         yield [part]
     yield _bottlenecks(results)
 

@@ -20,6 +20,8 @@ from pileup.run.servers.supervisor import Supervisor
 
 COMMAND_WITHIN = 3600 * 10**9
 """Longest time that a command may take, ns; it ends with the load in any case."""
+PERIOD = 0.5
+"""Seconds in which a slow server runs and is stopped once."""
 GRACE = 5.0
 """Seconds that a command may go on after the load."""
 
@@ -78,15 +80,17 @@ class Fault:
         try:
             entry = self._folder.journal("fault", "begun", **about)
             begin = now()  # the disk may have taken its time
-            self._acts()[self._spec.do](mark)
+            try:
+                self._acts()[self._spec.do](mark)
+            finally:
+                lasted = now() - begin
+                with suppress(RecordError):
+                    self._folder.journal("fault", "ended", of=entry)
         except (PileupError, OSError, ValueError) as problem:
             self._problem = f"{self._words()} failed: {problem}"
             self._tell(begin, self._problem, "failed")
         else:
-            lasted = now() - begin
             self._tell(begin, f"{self._words()} lasted {format_time(lasted)}", "done", lasted=lasted)
-            with suppress(RecordError):
-                self._folder.journal("fault", "ended", of=entry)
         self._after(self._number, self._test)
 
     def _acts(self) -> dict[str, Callable[[str], None]]:
@@ -95,6 +99,7 @@ class Fault:
             "kill": self._kill,
             "pause": self._pause,
             "continue": self._continue,
+            "slow": self._slow,
             "limit": self._limit,
             "fill": self._fill,
             "command": self._command,
@@ -140,6 +145,20 @@ class Fault:
     def _continue(self, _mark: str) -> None:
         self._supervisor.go_on(self._name)
 
+    def _slow(self, _mark: str) -> None:
+        """In each period it runs for a share of the time, and is stopped for the rest."""
+        if not self._supervisor.alive(self._name):
+            raise TargetError(f"the server of {self._name} does not run", "one to be slowed", "start it before")
+        runs = PERIOD * (self._spec.speed or 0.0)
+        until = time.monotonic() + self._lasting if self._lasting is not None else None
+        while not self._over.is_set() and (until is None or time.monotonic() < until):
+            self._supervisor.pause(self._name)
+            try:
+                self._over.wait(PERIOD - runs)
+            finally:
+                self._supervisor.go_on(self._name)
+            self._over.wait(runs)
+
     def _limit(self, _mark: str) -> None:
         if not self._supervisor.alive(self._name):
             raise TargetError(f"the server of {self._name} does not run", "one to be limited", "`for` lifts the limit")
@@ -160,7 +179,9 @@ class Fault:
 
     def _command(self, mark: str) -> None:
         words = commands.words_of(self._spec.run or "", {})
-        done = commands.run(words, COMMAND_WITHIN, {MARK: mark}, given_up=self._given_up(), whole=True)
+        environment = self._supervisor.environment(self._name) if self._name else {}
+        given = {**environment, MARK: mark}
+        done = commands.run(words, COMMAND_WITHIN, given, given_up=self._given_up(), whole=True)
         if not done.good:
             raise TargetError(f"{words[0]} {done.told()}", "code 0, before the load is over")
 

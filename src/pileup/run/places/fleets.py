@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from pileup.fleet import Fleet, open_fleet
 from pileup.fleet.fleet import Place
 from pileup.fleet.opening import cluster_of
+from pileup.model.errors import RecordError
 from pileup.model.manifest import PlaceEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Frame
@@ -18,6 +21,7 @@ from pileup.model.suite import Environment, Places
 from pileup.record import RunFolder
 from pileup.run.manifest import ManifestWriter
 from pileup.run.places.environment import variables
+from pileup.run.servers import scratch
 from pileup.run.targets.opening import Targets
 
 if TYPE_CHECKING:
@@ -42,6 +46,8 @@ class Fleets:
         self._open: dict[Key, Fleet] = {}
         self._cluster: DaskCluster | None = None
         """That of all fleets on Dask, once there is one."""
+        self._own: list[tuple[Path, int]] = []
+        """Folders with the keys of its jobs, and their entries in the journal."""
         self.local = self._add(("local",), Places(workers=plan.suite.places.workers), {})
 
     def of(self, case: Case, native: bool) -> Fleet:
@@ -78,6 +84,16 @@ class Fleets:
                 self._folder.append_frame(frame)
         if self._cluster is not None:
             self._cluster.close()
+        for path, entry in self._own:
+            rmtree(path, ignore_errors=True)
+            with suppress(RecordError):
+                self._folder.journal("scratch", "removed", of=entry)
+
+    def _own_folder(self, base: Path) -> Path:
+        """Make a folder that the journal knows, so that what is in it does not outlast a run that is killed."""
+        made = scratch.make(self._folder.nonce, base)
+        self._own.append((made, self._folder.journal("scratch", "made", path=str(made))))
+        return made
 
     def _renew(self, fleet: Fleet) -> None:
         """Open new places for those that are lost; the numbers go on."""
@@ -108,7 +124,7 @@ class Fleets:
 
     def _add(self, key: Key, places: Places, environment: dict[str, str]) -> Fleet:
         urls = self._targets.urls()
-        self._cluster = self._cluster or cluster_of(places)
+        self._cluster = self._cluster or cluster_of(places, self._own_folder)
         on = self._cluster if places.on_dask else None
         fleet = open_fleet(
             places, self._folder, self._targets.plan, urls, first=self._next, environment=environment, cluster=on

@@ -15,7 +15,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "server": ("target",),
     "fault": ("test",),
     "pause": ("target", "process"),
-    "scratch": ("target", "path"),
+    "scratch": ("path",),
     "disk": ("target", "path"),
     "setting": ("target", "setting", "before"),
     "objects": ("target", "case", "cleanup", "remove"),

@@ -28,6 +28,7 @@ from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import plugin_sums
 from pileup.run.recovery.undo import UndoResult, check, mend
 from pileup.run.recovery.undo_kinds import ON_TARGETS, UNDO_KINDS, UndoReach
+from pileup.run.servers import scratch
 from pileup.run.servers.processes import Identity
 
 __all__ = ["MARKER", "HeldRun", "alive", "newest_owner", "put_right", "register", "seen_from_here", "sweep", "take"]
@@ -143,13 +144,21 @@ def _swept(entry: registry.Entry) -> list[str]:
         folder = RunFolder.open(entry.path)
         if folder.nonce != entry.nonce or alive(folder):
             return []
-        return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), UndoReach.OWN)]
+        done = [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), UndoReach.OWN)]
+        remove_temporary(folder)
+        return done
     except PileupError as problem:
         return [f"left by {name}: it cannot be cleaned up: {problem}"]
     except Exception as problem:  # a record that is damaged in unexpected ways
         return [
             f"left by {name}: it cannot be cleaned up ({type(problem).__name__}: {problem}); `pileup verify` says more"
         ]
+
+
+def remove_temporary(folder: RunFolder) -> None:
+    """Remove a run folder that is in a folder for temporary files of its own, unless something is left to be done."""
+    if scratch.is_of(folder.path, folder.nonce) and registry.entry_of(folder) is None:
+        scratch.remove(folder.path.parent, folder.nonce)
 
 
 def put_right(

@@ -198,7 +198,8 @@ class UndoScratch:
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it."""
-        return f"the folder {intent.entry.path} of target {intent.entry.target} is removed"
+        whose = f"of target {intent.entry.target}" if intent.entry.target else "of this run"
+        return f"the folder {intent.entry.path} {whose} is removed"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove it, if its name says that this run has made it: a journal may have been changed."""

@@ -76,6 +76,10 @@ class PlaceholderValues:
 
     def _write(self, file: File) -> None:
         base, names = self._beneath(self.folder / self.fill(file.path))
+        if not names:  # a folder that is there, as {short}
+            with files.folder_beneath(base, ()) as folder:
+                os.fchmod(folder, file.mode)
+            return
         with files.folder_beneath(base, names[:-1]) as folder:
             if file.keep and _is_there(names[-1], folder):
                 return
@@ -119,7 +123,7 @@ class PlaceholderValues:
 
     def _short(self) -> Path:
         if self.short is None:
-            self.short = scratch.make(self._nonce)
+            self.short = scratch.make(self._nonce, scratch.plain_base())
             os.chown(self.short, self.owner, -1, follow_symlinks=False)
         return self.short
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -14,6 +15,9 @@ from pileup.model.errors import TargetError
 PREFIX = "pileup-"
 SHORT = 12
 """Characters of a nonce in a name: paths of sockets have room for about a hundred."""
+PLAIN = re.compile(r"[A-Za-z0-9._/+-]+")
+"""Paths that every server reads from its configuration as one word."""
+EVERYWHERE = Path("/tmp")  # noqa: S108  its folders are ours alone
 MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -22,9 +26,9 @@ def new_nonce() -> str:
     return secrets.token_hex(16)
 
 
-def make(nonce: str) -> Path:
-    """Make a folder that is ours alone, in the folder for temporary files. Raises OSError."""
-    base = Path(tempfile.gettempdir())
+def make(nonce: str, base: Path | None = None) -> Path:
+    """Make a folder that is ours alone, in `base` or the folder for temporary files. Raises OSError."""
+    base = base or Path(tempfile.gettempdir())
     for number in count(1):
         path = base / f"{PREFIX}{nonce[:SHORT]}-{number}"
         try:
@@ -33,6 +37,15 @@ def make(nonce: str) -> Path:
             continue
         return path
     raise AssertionError("counting does not end")
+
+
+def plain_base() -> Path:
+    """Return the folder for temporary files, or /tmp if its path has a space or another special character.
+
+    XRootD and Slurm have no quotes for such a path in their configurations.
+    """
+    base = Path(tempfile.gettempdir())
+    return base if PLAIN.fullmatch(str(base)) else EVERYWHERE
 
 
 def is_of(path: Path, nonce: str) -> bool:

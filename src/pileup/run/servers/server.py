@@ -108,6 +108,11 @@ class Server:
         """Return the names of the processes that stay."""
         return [each.name for each in self._launcher.processes if isinstance(each, Daemon)]
 
+    def environment(self, process: str) -> dict[str, str]:
+        """Return the variables that the process of that name gets, or all processes for an empty name."""
+        meant = [each for each in self._launcher.processes if isinstance(each, Daemon) and process in ("", each.name)]
+        return {name: value for each in meant for name, value in self.filling.environment(each.environment).items()}
+
     def chosen(self, process: str) -> list[Process]:
         """Return the started process of that name, or all for an empty name."""
         return [each for each in list(self._running) if process in ("", each.daemon.name)]

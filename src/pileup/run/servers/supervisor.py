@@ -140,6 +140,13 @@ class Supervisor:
         server, process = self._find(name)
         return {each.daemon.name: each.identity.pid for each in server.chosen(process) if each.alive}
 
+    def environment(self, name: str) -> dict[str, str]:
+        """Return the variables that its processes were given, by which commands find it; none without a server."""
+        if name.partition(".")[0] not in self._servers:
+            return {}
+        server, process = self._find(name)
+        return server.environment(process)
+
     def url(self, name: str) -> str:
         """Return where a server is."""
         return self._find(name)[0].url

@@ -168,12 +168,12 @@ class Targets:
         path = self._plan.suite.targets[name].path
         if path is None:
             return ()
+        trips = {trip for case in self._plan.cases for target, trip in added(case, self._plan.suite) if target == name}
         if path.at is None:
             with asked(name, "endpoint", "host and port of its server"):
                 to = self._make(name, url).endpoint()
             at = self.relays.open(name, path, to)
             self._change(name, path=path.model_copy(update={"at": at}))
-        trips = {trip for case in self._plan.cases for target, trip in added(case, self._plan.suite) if target == name}
         return (remark(path, trips),)
 
     def _change(self, name: str, **words: object) -> None:

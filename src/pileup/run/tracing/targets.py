@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from pileup._core._native import now
 from pileup.model.errors import TargetError, UsageError
+from pileup.model.manifest import RunState
+from pileup.model.plan import Plan
 from pileup.model.suite import Credentials
 from pileup.plugin import Target
+from pileup.record import RunFolder
+from pileup.run.manifest import over
+from pileup.run.manifest_start import first_manifest
+from pileup.run.recovery import leftovers
+from pileup.run.servers import scratch
 from pileup.run.servers.supervisor import Supervisor
 from pileup.suite import instances, load
 from pileup.suite.quick import Endpoint
@@ -37,9 +45,9 @@ def opened(target: str, suite: str | None, kind: str | None, credentials: Mappin
     if spec.launch is None:
         yield cls(spec.url or "", spec.credentials, **spec.options)
         return
-    supervisor = Supervisor()
-    with tempfile.TemporaryDirectory(prefix="pileup-trace-") as made:
-        folder = Path(made) / target
+    with kept(plan) as run:
+        supervisor = Supervisor(run)
+        folder = run.path / "servers" / target
         try:
             launcher = instances.make_launcher(plan, target, folder)
             if launcher is None:
@@ -49,3 +57,20 @@ def opened(target: str, suite: str | None, kind: str | None, credentials: Mappin
             yield cls(url, who, **spec.options)
         finally:
             supervisor.end_all()
+
+
+@contextmanager
+def kept(plan: Plan) -> Iterator[RunFolder]:
+    """Yield the folder of a run without cases, among the temporary files: after a crash the next start knows by it
+    what is left, and removes that and the folder. Raises RecordError, OSError.
+    """
+    nonce, started = scratch.new_nonce(), now()
+    base = scratch.make(nonce)
+    run = RunFolder.create(base, "trace", started, nonce=nonce)
+    run.save(over(replace(first_manifest(plan, started), cases=(), state=RunState.ENDED), started))
+    held = leftovers.register(run, plan)
+    try:
+        yield run
+    finally:
+        leftovers.unregister(held)
+        leftovers.remove_temporary(run)

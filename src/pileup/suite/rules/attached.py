@@ -98,7 +98,7 @@ def _faults(suite: Suite, folder: Path) -> Iterator[Uncovered]:
     reasons: dict[str, str] = {}
     for number, spec in enumerate(suite.faults):
         owner = (spec.target or "").partition(".")[0]
-        falls = spec.do != "command" and owner in suite.targets and is_attached(suite.targets[owner], folder)
+        falls = owner in suite.targets and is_attached(suite.targets[owner], folder)
         if falls:
             yield Uncovered("fault", name_of(number, spec), _not_started(owner))
         for test in spec.during or _first_sustained(suite):

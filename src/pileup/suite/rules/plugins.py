@@ -68,7 +68,7 @@ class PluginRules:
         context = instances.context_of(str(self._plugins.folder), seed, test.spec)
         made = cls(None, context, **plain(options))
         made.bounds(1)
-        self._targets.check_steps(test, made)
+        self._targets.check_test(test, made)
         self._note_operations(test, made)
 
     def _note_operations(self, test: BoundPart[TestSpec], made: Test) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 from pileup.model.errors import PileupError, TargetError
 from pileup.model.problem_codes import ProblemCode
+from pileup.model.program import Step
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.plugin.target import offers
@@ -47,7 +48,7 @@ class TargetRules:
             self._check_address(name, target, cls)
             if schemes.check_scheme(name, target.node, self._problems):
                 self._check_url(target, cls)
-            self._check_like(name, target)
+            self._check_others(name, target)
             self._check_issuer(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
@@ -82,16 +83,20 @@ class TargetRules:
         except ValueError as problem:
             self._problems.add(at, *parts(str(problem)), "correct the url")
 
-    def _check_like(self, name: str, target: BoundPart[TargetSpec]) -> None:
-        node = target.node.entries.get("like")
-        if target.spec.like is None or not isinstance(node, Scalar):
-            return
+    def _check_others(self, name: str, target: BoundPart[TargetSpec]) -> None:
+        """What `like` and `beside` name is another target."""
         others = [each for each in self._draft.names("targets") if each != name]
-        if node.variables:
-            self._problems.add(node.at, f"`like` is made from ${min(node.variables)}", "the name of a target itself")
-        elif target.spec.like not in others:
-            told = f"target {shown(name)} is like {shown(target.spec.like)}"
-            self._problems.add(node.at, told, near(target.spec.like, others, "the name of another target"))
+        for word, text in (("like", target.spec.like), ("beside", target.spec.beside)):
+            node = target.node.entries.get(word)
+            if text is None or not isinstance(node, Scalar):
+                continue
+            if node.variables:
+                self._problems.add(
+                    node.at, f"`{word}` is made from ${min(node.variables)}", "the name of a target itself"
+                )
+            elif text not in others:
+                told = f"target {shown(name)} is {word} {shown(text)}"
+                self._problems.add(node.at, told, near(text, others, "the name of another target"))
 
     def _check_issuer(self, name: str, target: BoundPart[TargetSpec]) -> None:
         """The issuer of a target's tokens, by name, is another target that can give some."""
@@ -211,18 +216,37 @@ class TargetRules:
             if isinstance(node, Sequence) and aims(axis_of(name, (), {test.spec.name}, set()), test.spec):
                 yield node
 
-    def check_steps(self, test: BoundPart[TestSpec], made: Test) -> None:
-        """Check that the client chosen for a target can do what a native test does there."""
+    def check_test(self, test: BoundPart[TestSpec], made: Test) -> None:
+        """Check that a target can do what a test asks of it: a native one of the client chosen for the target."""
         names = self._draft.names("targets")
         first = test.spec.targets.get(next(iter(needs_of(type(made))), "")) or test.spec.target
         name = first or (names[0] if len(names) == 1 and made.needs else "")
-        target = self._chooser(name, bool(test.spec.targets)) if made.native() else None
-        if target is None:
-            return
-        problem = next(filter(None, map(target.problem_of, made.program().steps)), "")
+        if made.native():
+            target = self._chooser(name, bool(test.spec.targets))
+            problem = self._steps_problem(test, name, target, made) if target is not None else ""
+        else:
+            asks = type(made).problem_on is not Test.problem_on
+            target = self._chooser(name, always=True) if asks else None
+            problem = made.problem_on(target) if target is not None else ""
         if problem:
             what, expected = parts(problem)
             self._problems.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
+
+    def _steps_problem(self, test: BoundPart[TestSpec], name: str, target: Target, made: Test) -> str:
+        """Return why the client chosen for the target cannot do a step of a native test; empty when it can."""
+        steps = made.program().steps
+        return next(filter(None, map(target.problem_of, steps)), "") or self._copy_problem(test, name, target, steps)
+
+    def _copy_problem(self, test: BoundPart[TestSpec], name: str, target: Target, steps: Iterable[Step]) -> str:
+        """Return why the target cannot copy to the second targets of steps; empty when it can, and without any."""
+        words = {step.destination.target for step in steps if step.destination is not None}
+        for there in sorted(test.spec.targets.get(word, word) for word in words):
+            if there == name:
+                return "it would copy to the target itself; expected another one"
+            other = self._chooser(there, always=True)
+            if other is not None and (problem := target.problem_of_copy(other)):
+                return problem
+        return ""
 
     def _chooser(self, name: str, always: bool) -> Target | None:
         """Return a target, `always`, when its users choose between clients, and when the engine has none for it.

@@ -26,6 +26,7 @@ from pileup.plugin.results import (
     Manifest,
     MonitorEntry,
     RunResults,
+    ServerClock,
     TargetEntry,
     bottlenecks_by_point,
     headline,
@@ -86,6 +87,9 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
         "charts": drawn,
         "served": results.served[:SERVED],
         "more_served": max(0, len(results.served) - SERVED),
+        "clocks": [_clock(each) for each in results.clocks],
+        "one_sided": [(each, ", ".join(each.keys)) for each in results.one_sided[:SERVED]],
+        "more_one_sided": max(0, len(results.one_sided) - SERVED),
         "errors": results.errors[:ERRORS],
         "more_errors": max(0, len(results.errors) - ERRORS),
         "begin": drawn.axis.begin,
@@ -199,6 +203,13 @@ def _suite(results: RunResults) -> dict[str, str]:
         "digest": suite.digest,
         "set": values,
     }
+
+
+def _clock(each: ServerClock) -> str:
+    """Return how a clock of a server was off, in a sentence."""
+    side = "ahead" if each.ahead > 0 else "behind"
+    error = format_time(each.error)
+    return f"{each.monitor}: its clock was {format_time(abs(each.ahead))} {side}, within {error}; corrected."
 
 
 def _environment(run: Manifest) -> list[tuple[str, list[dict[str, str]]]]:
