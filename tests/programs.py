@@ -29,7 +29,7 @@ def rows(folder: Path, work: Work, load: Load, timeout: int) -> list[Row]:
     place = Fleet([LocalPlace(0, record.operations_path(0))])
     with routed():
         pressing = place.press(Order(1, "case", load, timeout, seed=SEED), work, record.output("case"))
-        assert pressing.wait(30), "it does not end"
+        assert pressing.wait(120), "it does not end"
         pressing.close()
     place.close()
     table = record.operations().connect()

@@ -9,6 +9,10 @@ from xdist.workermanage import WorkerController
 
 FIRST = (
     "tests/e2e/test_tutorial.py",
+    "tests/contract/test_tpc.py",
+    "tests/e2e/test_arc_behind.py",
+    "tests/e2e/test_query_together.py",
+    "tests/e2e/test_root_io.py",
     "tests/e2e/test_simulate.py",
     "tests/simulation/",
     "tests/e2e/test_notebook.py",

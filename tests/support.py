@@ -6,7 +6,8 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -132,6 +133,22 @@ def check_passed(results: Mapping[str, Any]) -> None:
     ends = [case["outcome"] for case in results["cases"] if case["name"] not in names]
     assert set(ends) - ({"not run"} if names else set()) == {"passed"}, explained(results)
     assert 2 * ends.count("passed") > len(results["cases"]), explained(results)
+
+
+def code_of(results: Mapping[str, Any]) -> int:
+    """Return the exit code that the outcomes of cases and the verdicts of criteria in results.json mean."""
+    verdicts = {each["verdict"].removesuffix(", not shown") for each in results["criteria"]}
+    said = {case["outcome"] for case in results["cases"]} | verdicts
+    codes = {"unavailable": 5, "failed": 1, "not met": 4, "unknown": 8}
+    return next((code for word, code in codes.items() if word in said), 0)
+
+
+def until(found: Callable[[], bool], within: float = 60.0) -> None:
+    """Wait until something holds, for so many seconds at most."""
+    end = time.monotonic() + within
+    while not found():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.05)
 
 
 def explained(results: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """What every real batch system promises behind the target of its kind: one that is launched here, of each kind."""
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pileup.plugin.batch import BatchTarget, Claim, Fate, Job, JobSpec, JobState
+from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Claim, Fate, Job, JobSpec, JobState
 from tests.servers.arc import QUICK as ARC_QUICK
 from tests.servers.arc import arc
 from tests.servers.slurm import QUICK, slurm
@@ -115,6 +116,31 @@ def test_jobs_run_and_all_sources_tell_the_same(target: BatchTarget, stem: str) 
     assert {name: (job.id, job.state, job.ended) for name, job in known.items()} == {
         name: (job.id, job.state, job.ended) for name, job in told.items()
     }
+
+
+@pytest.mark.long
+def test_a_job_has_its_variables_and_its_files(target: BatchTarget, stem: str) -> None:
+    """The jobs may be another user's than the tests."""
+    value, content = 'it\'s $HOME & "here"', bytes(range(256)) * 64 + bytes(FILES_LIMIT - 256 * 64)
+    with tempfile.TemporaryDirectory(dir="/tmp") as there:
+        Path(there).chmod(0o777)
+        script = f'printf %s "$SITE" >{there}/value; cp a.bin {there}/copy; ls >{there}/names; pwd >{there}/folder'
+        command = ("sh", "-c", script)
+        files = {"a.bin": content, "b": b""}
+        wanted = [
+            JobSpec(f"{stem}-c", command=command, work="command", environment={"SITE": value}, files=files),
+            JobSpec(
+                f"{stem}-f", command=("sh", "b"), work="command", files={"b": b"exit $SITE"}, environment={"SITE": "3"}
+            ),
+        ]
+        assert [each.refused for each in target.submit(wanted)] == ["", ""]
+        told = over(target, [job.name for job in wanted])
+        assert [told[job.name].state for job in wanted] == [JobState.COMPLETED, JobState.FAILED]
+        assert "3" in target.reason(f"{stem}-f")
+        assert Path(there, "value").read_text() == value
+        assert Path(there, "copy").read_bytes() == content
+        assert Path(there, "names").read_text().split() == ["a.bin", "b"]
+        assert not Path(Path(there, "folder").read_text().strip()).exists(), "it is removed with the job"
 
 
 @pytest.mark.long

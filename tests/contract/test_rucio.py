@@ -103,6 +103,8 @@ def test_a_wrong_password_and_an_unknown_scope_are_told_in_three_parts(server: R
 
 def test_an_empty_scope_is_listed(server: RunningRucio) -> None:
     run(CatalogueList, server, "", scope="pileup.empty", entries=0)
+    with pytest.raises(NotThere, match="there is no scope 'nowhere'"):
+        run_once(CatalogueList, server.target(), scope="nowhere")
 
 
 @pytest.mark.parametrize("batch", [1, 40])

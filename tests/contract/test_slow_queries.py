@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -65,6 +66,46 @@ def test_a_slow_query_is_seen_with_its_time_and_without_its_values(target: Datab
     assert operation.name == "SELECT SLEEP(?), ? AS text"
     assert 0.15 * SECOND <= operation.end - operation.start < 5 * SECOND
     assert operation.key == "root@pileup"
+
+
+@pytest.fixture(scope="module")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseTarget]:
+    """Yield a PostgreSQL that calls slow what takes 10 ms."""
+    require_program("/usr/lib/postgresql/15/bin/postgres", "apt-get install postgresql")
+    folder = tmp_path_factory.mktemp("postgresql")
+    launcher = DatabaseTarget.launcher({"server": "postgresql", "slow_queries": 10 * 10**6}, folder)
+    assert launcher is not None
+    with supervised(launcher, folder) as supervisor:
+        yield DatabaseTarget(supervisor.url(NAME))
+    kept = (folder / "slow-queries.json").read_text()
+    assert "pg_sleep(0.15)" in kept, "the log stays when the server has ended"
+
+
+def test_a_slow_query_of_postgresql_is_seen_with_its_time(postgresql: DatabaseTarget) -> None:
+    with watching(postgresql) as monitor:
+        record = MonitorRecord(monitor)
+        before = time.time_ns()
+        asked(postgresql, "SELECT pg_sleep(0.15), 'a secret' AS text")
+        after = time.time_ns()
+        asked(postgresql, "SELECT 1")
+        found = {f"{each.metric}[{each.labels}]": each.value for each in monitor.sample()}
+        (operation,) = record.operations()
+    assert found["number[]"] == 1
+    assert 0.15 <= found["query_time[of=largest]"] < 5
+    assert operation.name == "SELECT pg_sleep(?), ? AS text"
+    assert before - 10**7 <= operation.start < operation.end <= after + 10**7, "to the millisecond, in UTC"
+    assert operation.key == "pileup@postgres"
+
+
+def test_a_postgresql_that_writes_no_log_in_json_is_told(tmp_path: Path) -> None:
+    require_program("/usr/lib/postgresql/15/bin/postgres", "apt-get install postgresql")
+    launcher = DatabaseTarget.launcher({"server": "postgresql"}, tmp_path / "db")
+    assert launcher is not None
+    with supervised(launcher, tmp_path / "db") as supervisor:
+        target = DatabaseTarget(supervisor.url(NAME))
+        told = r"writes no log of slow queries in JSON; expected one that does"
+        with pytest.raises(PluginError, match=told), watching(target):
+            pass
 
 
 def test_a_server_that_writes_no_log_is_told(target: DatabaseTarget) -> None:

@@ -66,8 +66,8 @@ def test_what_is_wrong_is_a_failure_and_no_refusal(server: RunningSlurm) -> None
     for driver in ("rest", "sbatch"):
         with pytest.raises(Failed, match=r"(?i)invalid partition"):
             server.target(driver=driver, partition="nosuch").submit([JobSpec("a")])
-        with pytest.raises(Refused, match="runs jobs of"):
-            server.target(driver=driver).submit([JobSpec("a", user="nobody-else")])
+        with pytest.raises(Refused, match="expected a token of that user"):
+            server.target(driver=driver, others=True).submit([JobSpec("a", user="nobody-else")])
     with pytest.raises(Refused, match="by itself"):
         server.target().purge(oldest=1)
     with pytest.raises(Refused, match="token"):
@@ -198,10 +198,48 @@ def test_tokens_let_in_until_they_expire(server: RunningSlurm) -> None:
             target.submit([JobSpec("late", delegation=short.id)])
         renewed = target.renew(short, 60 * SECOND)
         assert target.submit([JobSpec("now", delegation=renewed.id)])
-        with pytest.raises(Refused, match="runs jobs of"):
-            target.submit([JobSpec("other", delegation=target.delegate(60 * SECOND, "daemon").id)])
+        assert target.one_user
+        other = target.delegate(60 * SECOND, "daemon")  # whose place the one user takes
+        target.submit([JobSpec(f"other-{driver}", user="daemon", delegation=other.id)])
+        assert [job.user for job in target.status(names=[f"other-{driver}"])] == [target._me]
         with pytest.raises(Failed, match="not known to this process"):
             target.submit([JobSpec("unknown", delegation="nosuch")])
+
+
+PEOPLE = ["daemon", "bin", "games", "man", "mail"]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start jobs of several users")
+@pytest.mark.parametrize("server", [{"slots": 10, "tokens": True, "accounts": PEOPLE}], indirect=True)
+def test_jobs_of_five_users_run_as_them_by_tokens_of_their_own(server: RunningSlurm) -> None:
+    for driver in ("rest", "sbatch"):
+        target = server.target(driver=driver)
+        assert not target.one_user
+        tokens = {user: target.delegate(60 * SECOND, user) for user in PEOPLE}
+        assert len({target._secrets[each.id] for each in tokens.values()}) == len(PEOPLE)
+        for user, token in tokens.items():
+            assert target.submit([JobSpec(f"{user}-{driver}", LONG, user=user, delegation=token.id)])[0].id
+        with pytest.raises(Refused, match="no job for user 'bin' with credentials of daemon"):
+            target.submit([JobSpec("stolen", user="bin", delegation=tokens["daemon"].id)])
+        renewed = target.renew(tokens["daemon"], 90 * SECOND)
+        assert (renewed.id, renewed.user) == (tokens["daemon"].id, "daemon")
+        names = {f"{user}-{driver}": user for user in PEOPLE}
+        until(lambda: target.counts().get(JobState.RUNNING, 0) >= 5)  # noqa: B023
+        assert {job.name: job.user for job in target.status(names=list(names))} == names
+        until(lambda: set(sleepers(server)) == set(PEOPLE))
+        target.cancel([job.id for job in target.status(names=list(names))])
+        assert {job.user for job in over(target, list(names)).values()} == set(PEOPLE)
+
+
+def sleepers(server: RunningSlurm) -> list[str]:
+    """Whom the processes of jobs belong to."""
+    found = []
+    for process in server.processes():
+        with suppress(psutil.Error):
+            if process.name() == "sleep":
+                found.append(process.username())
+    return found
 
 
 @pytest.mark.long

@@ -1,14 +1,17 @@
 """Real stagers, XRootD with frm_xfrd: what pileup measures is what the log of their library says."""
 
 import statistics
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from pileup.plugin.tape import Stage
+from pileup.plugin import NotThere
+from pileup.plugin.tape import FileState, Stage, StagedFile
 from tests.servers.stager import Fate, Stagers, stagers
 
 MS = 10**6
@@ -32,6 +35,7 @@ def path_of(fate: Fate, nodes: Stagers) -> str:
     return path
 
 
+@pytest.mark.timed
 def test_the_waits_are_those_of_the_librarys_log(nodes: Stagers) -> None:
     asked = [(number % 2, f"/{'ab'[number // 6]}/{number}") for number in range(12)]
     fates = nodes.recall_all(*asked)
@@ -116,3 +120,72 @@ def test_a_killed_stager_goes_on_where_it_was(nodes: Stagers) -> None:
 def test_a_file_is_asked_for_again_when_its_node_has_ended(nodes: Stagers) -> None:
     fates = killed(nodes, "xrootd-1", 1)
     assert [fate.problem for fate in fates] == [""] * 4
+
+
+def polled(nodes: Stagers, request: str, done: Callable[[dict[str, FileState]], bool]) -> dict[str, StagedFile]:
+    """Poll a request until its files are so."""
+    found: dict[str, StagedFile] = {}
+
+    def is_done() -> bool:
+        found.update({file.path: file for file in nodes.target.staged(request)})
+        return done({path: file.state for path, file in found.items()})
+
+    until(is_done)
+    return found
+
+
+def over(states: dict[str, FileState]) -> bool:
+    return all(state.final for state in states.values())
+
+
+def test_requests_made_one_after_another_bring_all_their_files_over_root(nodes: Stagers) -> None:
+    """None is lost. They come one after another: of several at once the plug-in of XRootD 5.5 may crash."""
+    wanted = [[f"/g{number}/{file}" for file in range(2)] for number in range(40)]
+    requests = [nodes.target.stage(paths, node=1) for paths in wanted]
+    assert len(set(requests)) == 40
+    for request, paths in zip(requests, wanted, strict=True):
+        found = polled(nodes, request, over)
+        assert list(found) == paths
+        bad = [file for file in found.values() if file.state is FileState.FAILED]
+        assert len(bad) in (0, 2), "files of a folder lie on one cartridge"
+        assert {file.error for file in bad} <= {"the stager could not copy it"}
+
+
+def test_files_of_a_request_are_opened_and_leave_the_disk_over_root(nodes: Stagers) -> None:
+    paths = [f"/h/{number}" for number in range(20)]
+    request = nodes.target.stage(paths)
+    assert {file.state for file in nodes.target.staged(request)} <= {FileState.SUBMITTED, FileState.COMPLETED}
+    found = polled(nodes, request, over)
+    assert set(found) == set(paths) and {file.state for file in found.values()} == {FileState.COMPLETED}
+    nodes.target.open_files(request, paths)
+    nodes.target.release(request, paths[:5])
+    left = polled(nodes, request, lambda states: sum(each.final for each in states.values()) == 15)
+    assert [path for path, file in left.items() if not file.state.final] == paths[:5]
+    nodes.target.open_files(request, paths[:1])  # XRootD has it brought again
+    assert polled(nodes, request, lambda _: True)[paths[0]].state is FileState.COMPLETED
+
+
+def test_a_cancelled_request_is_not_known_any_more_over_root(nodes: Stagers) -> None:
+    library = nodes.process("library")
+    nodes.supervisor.pause(library)
+    try:
+        request = nodes.target.stage([f"/k/{number}" for number in range(3)])
+        assert {file.state for file in nodes.target.staged(request)} == {FileState.SUBMITTED}
+        nodes.target.cancel(request, [])
+        until(lambda: nodes.target.staged(request) == [])
+        nodes.target.forget(request)
+        with pytest.raises(NotThere, match="no request"):
+            nodes.target.staged(request)
+    finally:
+        nodes.supervisor.go_on(library)
+
+
+def test_folders_may_have_spaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my files").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "my files"))
+    with stagers(tmp_path / "my files", nodes=1) as running:
+        (fate,) = running.recall_all((0, "/a/0"))
+        assert fate.problem == ""
+        assert fate.steps[-1].stage is Stage.DELIVERED
+        assert [each.event for each in running.transfers()] == ["started", "done"]
+        assert running.events()

@@ -7,16 +7,27 @@ from typing import Any
 from tests.support import EXAMPLES, pileup, run_folder
 
 
-def results_of(suite: str, values: dict[str, str], folder: Path) -> dict[str, Any]:
+def ended(suite: str, values: dict[str, str], folder: Path) -> tuple[dict[str, Any], int, str]:
+    """Run a shipped suite; return results.json, the exit code, and what was printed."""
     given = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
-    done = pileup("run", str(EXAMPLES / f"{suite}.yaml"), "--quiet", *given, cwd=folder, timeout=400)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = pileup("run", str(EXAMPLES / f"{suite}.yaml"), "--quiet", *given, cwd=folder, timeout=500)
     results: dict[str, Any] = json.loads((folder / run_folder(done) / "results.json").read_text())
+    return results, done.returncode, done.stdout + done.stderr
+
+
+def results_of(suite: str, values: dict[str, str], folder: Path) -> dict[str, Any]:
+    results, code, said = ended(suite, values, folder)
+    assert code == 0, said
     return results
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, str]:
     return {each["id"]: each["verdict"] for each in results["criteria"]}
+
+
+def sure(results: dict[str, Any]) -> dict[str, str]:
+    """The verdicts, without saying whether the interval shows them too."""
+    return {name: verdict.removesuffix(", not shown") for name, verdict in verdicts(results).items()}
 
 
 def fates(results: dict[str, Any], test: str) -> dict[str, int]:

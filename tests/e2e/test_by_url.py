@@ -24,8 +24,6 @@ from tests.servers.practice_batch import practice_batch
 from tests.support import EXAMPLES, explained, pileup, require_programs, run_folder, unseen
 
 NOT_STARTED = "pileup did not start "
-VERDICTS = (0, 1, 4, 8)
-"""Codes of a run that came to a verdict; which one loads so short have on a busy machine is not the question here."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,22 @@ def ended(done: "subprocess.CompletedProcess[str]", folder: Path) -> Ended:
     said = done.stdout + done.stderr
     assert "Traceback" not in said, said
     results = json.loads((folder / run_folder(done) / "results.json").read_text())
+    assert done.returncode == code_of(results), said
     return Ended(done.returncode, results, said)
+
+
+def code_of(results: dict[str, Any]) -> int:
+    """Return the exit code that outcomes and verdicts ask for: what a busy machine makes of loads so short may be any.
+
+    A case that failed is 1, a criterion that is not met 4, a case or a criterion that is unknown 8.
+    """
+    cases = {case["outcome"] for case in results["cases"]}
+    found = {each["verdict"] for each in results["criteria"]}
+    if cases & {"failed", "error", "not run", "unavailable"}:
+        return 1
+    if found & {"not met", "not met, not shown"}:
+        return 4
+    return 8 if "unknown" in found | cases else 0
 
 
 def run(suite: str, folder: Path, values: dict[str, Any], **environment: str) -> Ended:
@@ -120,20 +133,20 @@ def test_a1_the_queue_of_a_sites_slurm_is_held_by_its_url_alone(tmp_path: Path, 
     values = {"targets.ce.url": site.url, **HELD}
     (tmp_path / "1").mkdir()
     first = run_as(site.user, "cream-slurm-ci", tmp_path / "1", values, **site.environment)
-    assert first.code in VERDICTS, first.said
     assert first.outcome("ramp") == "passed", first.said
-    assert first.lacking == {"launch ce", "monitor controller", "monitor daemons"}
+    one = {"test ramp", "test submit", "test newcomers"}  # all users are one there
+    assert first.lacking == {"launch ce", "monitor controller", "monitor daemons", *one}
     assert first.fates("submit") <= {"ran once", "cancelled"}
     (target,) = first.results["run"]["targets"]
     assert target["about"].endswith("REST v0.0.38")
     assert "Not covered: monitors controller, daemons: pileup did not start ce" in "\n".join(first.results["notes"])
     (tmp_path / "2").mkdir()
-    more = {} if os.geteuid() else {"targets.ce.options.user": site.user}
+    as_user = {"targets.ce.options.user": site.user, "targets.ce.options.config": site.environment["SLURM_CONF"]}
+    more = {} if os.geteuid() else as_user
     values |= {"monitors.controller.program": "slurmctld", **more}
     second = run("cream-slurm-ci", tmp_path / "2", values, **site.environment)
-    assert second.code in VERDICTS, second.said
     assert second.outcome("ramp") == "passed", second.said
-    assert second.lacking == {"launch ce", "monitor daemons"}
+    assert second.lacking == {"launch ce", "monitor daemons", *one}
     assert {each["metric"] for each in second.results["series"] if each["monitor"] == "controller"} >= {"number", "cpu"}
 
 
@@ -157,7 +170,6 @@ def test_a1_the_table_of_acceptance_tells_what_a_site_does_not_cover(tmp_path: P
     if os.geteuid() == 0:
         values["targets.ce.options.user"] = site.user
     found = run("cream-acceptance", tmp_path, values, **site.environment)
-    assert found.code in VERDICTS, found.said
     assert found.outcome("peak") == "passed", found.said
     faults = {f"fault {name}" for name in ("controller", "interface", "accounting", "database", "files", "killed")}
     tests = {"test restart", "test trouble", "test crash"}
@@ -179,10 +191,9 @@ def test_a1_a_full_test_of_a_sites_slurm_says_that_its_data_base_is_not_known(tm
     values = {"targets.ce.url": site.url, "looks": "1 s", "shortest": "1 s", "longest": "2 s", **QUEUE}
     values["tests.drain.options.interval"] = "500 ms"
     found = run_as(site.user, "cream-slurm-full", tmp_path, values, **site.environment)
-    assert found.code in VERDICTS, found.said
     assert found.outcome("ramp") == "passed", found.said
     daemons = {f"monitor {name}" for name in ("controller", "database", "daemons", "slow-queries")}
-    assert found.lacking == {"launch ce", *daemons}
+    assert found.lacking == {"launch ce", *daemons, "test ramp", "test submit", "test newcomers"}
     assert {each["metric"] for each in found.results["series"] if each["monitor"] == "slurm"} >= {"jobs", "cycle"}
 
 
@@ -219,7 +230,6 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     values = {"targets.ce.url": target.url, "targets.ce.credentials": json.dumps(credentials), **ARC}
     (tmp_path / "1").mkdir()
     first = run("cream-arc", tmp_path / "1", values)
-    assert first.code in VERDICTS, first.said
     assert first.outcome("ramp") == "passed", first.said
     monitors = {"monitor arex", "monitor rest", "monitor slurmctld", "monitor slurm"}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
@@ -229,7 +239,6 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     assert any("state=queued" in labels for labels in states), "by A-REX's REST interface"
     (tmp_path / "2").mkdir()
     second = run("cream-arc", tmp_path / "2", values | {"targets.ce.options.identities": target.identities})
-    assert second.code in VERDICTS, second.said
     assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
 
@@ -263,7 +272,6 @@ def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     }
     (tmp_path / "1").mkdir()
     first = run_as(user, "cream-arc", tmp_path / "1", values, **environment)
-    assert first.code in VERDICTS, first.said
     assert (first.outcome("ramp"), first.outcome("renewal")) == ("passed", "passed"), first.said
     monitors = {f"monitor {name}" for name in ("arex", "rest", "slurmctld", "slurm")}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
@@ -271,7 +279,6 @@ def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     (tmp_path / "2").mkdir()
     values["targets.ce.options.identities"] = theirs / "identities"
     second = run_as(user, "cream-arc", tmp_path / "2", values, **environment)
-    assert second.code in VERDICTS, second.said
     assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
     assert (second.verdicts["A"], second.verdicts["G"]) == ("met", purged(second)), explained(second.results)
@@ -283,7 +290,6 @@ def test_a1_a_practice_system_somewhere_is_purged_twice(tmp_path: Path) -> None:
         for begin in (run, partial(run_as, databases.USER)):
             values = {"targets.ce.url": system.target.url, "jobs": 1000, "batch": 100}
             found = begin("purge", tmp_path, values)
-            assert found.code in (0, 4), found.said  # how fast it is depends on the machine
             assert found.coverage == {"C5": "none"}
             assert found.verdicts["C5"] == "not covered"
             assert (found.verdicts["C1"], found.verdicts["C2"], found.verdicts["C6"]) == ("met", "met", "met")
@@ -295,7 +301,6 @@ def test_a1_a_practice_system_somewhere_has_its_queue_held(tmp_path: Path) -> No
         for begin in (run, partial(run_as, databases.USER)):
             values = {"targets.ce.url": system.target.url, "length": "3 s", "queue": 30, "band": "90 %"}
             found = begin("hold", tmp_path, {**values, "tests.submit.load.hold.settle": "4 s"})
-            assert found.code in VERDICTS, found.said
             assert found.lacking == {"launch ce"}
             assert found.verdicts["C2"] == "met"
 
@@ -309,7 +314,6 @@ def test_a1_a_mariadb_somewhere_is_filled_asked_and_left_as_it_was(tmp_path: Pat
         values = {"targets.db.url": server.url, "targets.db.credentials.password": databases.PASSWORD, **TABLES}
         for begin in (run, partial(run_as, databases.USER)):
             found = begin("database", tmp_path, values)
-            assert found.code in VERDICTS, found.said
             assert found.outcomes <= {"passed", "unknown"}, found.said  # forty at once for so short a time
             assert {"launch db", "monitor mariadbd", "cooldown cooldown"} <= found.lacking
             assert found.coverage == {"S3": "none"}

@@ -33,6 +33,8 @@ targets:
   rucio: {{kind: rucio, url: {url}, credentials: {{user: {user}, password: {password}}}, options: {{scope: pileup}}}}
 tests: [{{name: login, use: catalogue.login, load: {{clients: 15, times: {times}}}}}]
 """
+ROUND_TRIP = 100 * 10**6
+"""Of the example from far, ns."""
 LAUNCHED = """
 pileup: 1
 title: Launched
@@ -137,22 +139,23 @@ def test_ways_to_one_answer_agree_and_differ_by_their_round_trips(tmp_path: Path
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
     (agreed,) = results["equivalences"]
     assert agreed["verdict"] == "passed", agreed
-    far: dict[str, float] = {}
-    asked: dict[tuple[str, str], float] = {}
+    asked: dict[str, set[float]] = {}
+    took: dict[tuple[str, bool], dict[str, float]] = {}
     for case in results["cases"]:
         for each in case["operations"]:
             if each["iteration"] and case["point"]:
-                asked[case["test"], case["name"]] = each["calls"] / each["counts"]["passed"]
-                if case["point"]["rucio.path.latency"] == "100 ms":
-                    far[case["test"]] = each["response"]["mean"]
+                asked.setdefault(case["test"], set()).add(each["calls"] / each["counts"]["passed"])
+                took[case["test"], case["point"]["rucio.path.latency"] != "0 ms"] = each["response"]
     requests = {"by-set": 3, "list-then-set": 6, "list-then-bulk": 4, "bulk": 1, "list-then-each": 63, "each": 60}
-    assert {test: number for (test, _), number in asked.items()} == requests
-    assert len(asked) == 2 * len(requests)
-    assert far["each"] > 10 * far["bulk"]
+    assert asked == {test: {number} for test, number in requests.items()}
     trips = {each["test"]: each["figure"]["value"] for each in agreed["round_trips"]}
     assert set(trips) == set(requests)
-    for test in ("list-then-each", "each"):  # the others are a few requests, and Rucio's own time varies by as much
-        assert trips[test] == pytest.approx(requests[test], rel=0.2), test
+    # what Rucio takes by itself varies with whatever else wants the cores: it is in no bound
+    for test, number in requests.items():
+        near, far = took[test, False], took[test, True]
+        assert far["smallest"] >= number * ROUND_TRIP
+        assert trips[test] == pytest.approx((far["mean"] - near["mean"]) / ROUND_TRIP)
+    assert took["each", True]["mean"] > 10 * took["bulk", True]["smallest"]
 
 
 def test_a_rucio_that_is_not_installed_is_named_with_the_command(tmp_path: Path) -> None:

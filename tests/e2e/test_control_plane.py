@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pileup.record import RunFolder
-from tests.support import pileup, run_folder
+from tests.support import pileup, require_program, run_folder
 
 REQUESTS, CLIENTS, SWITCH = 60, 500, 1.0
 """Of the suite; s."""
@@ -75,3 +75,36 @@ def test_figures_are_those_that_the_settings_give_and_overflows_those_of_the_ker
     assert seen == tuple(new - old for old, new in zip(before, after, strict=True))
     # a queue of 16 holds one more while its server is paused, and each other client is turned away at least once
     assert seen[0] >= CLIENTS - 16 - 1
+
+
+REAL = """pileup: 1
+title: Requests of a real XRootD
+targets:
+  tape: {kind: xrootd-tape, launch: {max_transfers: 5, drives: 5, mount: 5 s, dismount: 5 s, seek: 2 s, speed: 1 MB/s,
+    size: 3 MB, speed_up: 100}}
+tests:
+  - {name: pretend, use: storage.pretend, target: tape, options: {together: 1, files: 2}, load: {times: 30}}
+  - {name: follow, use: storage.follow, target: tape, after: [pretend], options: {drain: true, interval: 500 ms},
+     timeout: 1 min}
+criteria:
+  - {id: C1, says: every file is ready, check: count(pretend.wait.passed) == 60}
+  - {id: C2, says: every request is opened and ended, check: count(follow.done.passed) == 30}
+"""
+
+
+@pytest.mark.long
+def test_requests_over_root_are_those_that_the_stager_has_copied(tmp_path: Path) -> None:
+    require_program("frm_xfrd", "apt-get install xrootd-server")
+    (tmp_path / "real.yaml").write_text(REAL)
+    done = pileup("run", "real.yaml", "--quiet", cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = RunFolder.open(tmp_path / run_folder(done))
+    ((number, wait),) = of_points(folder, "wait")
+    ((opened, _),) = of_points(folder, "open")
+    assert (number, opened) == (60, 30)
+    (events,) = (folder.path / "servers").glob("*.logs/library*.csv")
+    with events.open(newline="") as text:
+        delivered = [row for row in csv.DictReader(text) if row["event"] == "delivered"]
+    assert len({row["path"] for row in delivered}) == len(delivered) == 60, "by the library"
+    assert not list(of_points(folder, "close")), "over root:// `open` closes"
+    assert 0 < wait < 60

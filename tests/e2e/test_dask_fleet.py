@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,12 +131,28 @@ def test_the_same_load_comes_from_two_jobs_of_slurm(
         same(record(suite, "slurm:2", **environment), here, "slurm:2")
         there = [each for each in running.processes() if "distributed.cli.dask_worker" in each.cmdline()]
         assert not psutil.wait_procs(there, timeout=10)[1], "the jobs went with the run"
-        assert not list(suite.glob(".dask*")), "nor is a key left"
+        assert not list(suite.glob("pileup-*")), "nor is a key left"
         environment["DASK_JOBQUEUE__SLURM__QUEUE"] = "nowhere"
         refused = run_on(suite, "long.yaml", "slurm:2", **environment)
+        del environment["DASK_JOBQUEUE__SLURM__QUEUE"]
+        keys_of_a_killed_run(suite, environment)
     (case,) = plain(RunFolder.open(suite / run_folder(refused)))["cases"]
     assert case["reason"].startswith("the jobs of the fleet slurm:2 cannot be submitted"), case["reason"]
     assert "invalid partition" in case["reason"]
+
+
+def keys_of_a_killed_run(suite: Path, environment: dict[str, str]) -> None:
+    """The keys of the jobs of a run that is killed stay until it is cleaned up, and no longer."""
+    command = [sys.executable, "-m", "pileup", "run", "long.yaml", "--quiet", "--fleet", "slurm:2", "--out", "killed"]
+    with subprocess.Popen(command, cwd=suite, env={**os.environ, **environment}) as run:
+        until = time.monotonic() + 60
+        while not list(suite.glob("pileup-*/.dask*.key.*")) and time.monotonic() < until:
+            time.sleep(0.1)
+        run.kill()
+    assert list(suite.glob("pileup-*/.dask*.key.*"))
+    (killed,) = (suite / "killed").iterdir()
+    assert pileup("clean", str(killed), cwd=suite).returncode == 0
+    assert not list(suite.glob("pileup-*"))
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pileup.record import RunFolder
-from tests.support import check_passed, pileup, require_program, run_folder
+from tests.support import check_passed, code_of, pileup, require_program, run_folder
 
 pytestmark = pytest.mark.long
 
@@ -30,8 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cwd = tmp_path_factory.mktemp("database")
     given = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     done = pileup("run", "suite:database", "--quiet", *given, cwd=cwd, timeout=240, drawn=True)
-    assert done.returncode in (0, 4, 8), done.stdout + done.stderr
-    return cwd / run_folder(done)
+    folder = cwd / run_folder(done)
+    results = json.loads((folder / "results.json").read_text())
+    assert done.returncode == code_of(results), done.stdout + done.stderr
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -14,18 +14,26 @@ ENDS = {
     "own-tests": 0,
     "practice-batch": 0,
     "faulty-storage": 4,
+    "server-log": 0,
     "session": 0,
     "tokens": 0,
 }
-LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage", "tokens"), ("--set", "length=2 s"))
-STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
+LENGTH = dict.fromkeys(
+    ("own-tests", "practice-batch", "faulty-storage", "server-log", "tokens"), ("--set", "length=2 s")
+)
+STORAGE = {"disk-read-ahead", "namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
+    "analysis-tail",
     "cache-strategies",
     "catalogue",
     "catalogue-ways",
     "control-plane",
     "cream-acceptance",
     "cream-arc",
+    "cream-behind",
+    "cream-delegation",
+    "cream-index",
+    "cream-overload",
     "cream-slurm-ci",
     "cream-slurm-full",
     "database",
@@ -38,12 +46,15 @@ ELSEWHERE = {
     "purge",
     "root-io",
     "samgrid-tuning",
+    "soak",
     "stager-tuning",
     "tape-storm",
+    "tpc",
     "tuning",
     "weak-scaling",
 } | STORAGE
-"""Examples that have a file of tests of their own: test_catalogue.py, test_computing.py, test_cream_*.py, test_find.py,
+"""Examples that have a file of tests of their own: test_arc_behind.py, test_catalogue.py, test_computing.py,
+test_cream_*.py, test_find.py,
 test_first_run.py, test_harness.py, test_hold.py, test_matrix.py, test_query_together.py,
 test_scaling.py, test_storage_check.py, test_tape.py,
 …"""

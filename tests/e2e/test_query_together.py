@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -40,7 +41,7 @@ tests:
     use: analysis.query
     target: disk
     after: [make]
-    options: {query: proc, together: true}
+    options: {query: proc, together: true, trace: workers}
     load: {clients: 4, times: 8}
   - name: part
     use: analysis.query
@@ -95,7 +96,7 @@ def hanging(events):
         time.sleep(0.1)
 
 def changing(events):
-    return hist.Hist(hist.axis.Regular(5 + os.getpid() % 2, 0, 1), name="own")
+    return hist.Hist(hist.axis.Regular(int(ak.sum(events["nTrack"])), 0, 1), name="own")
 """
 
 
@@ -141,6 +142,7 @@ def held(record: RunFolder) -> None:
         assert sum(reported(record, test, "packet_events")) == sum(reported(record, test, "events"))
         assert len(reported(record, test, "packet_cpu")) == len(rows(record, test, "packet"))
         assert {each for _, each, _ in rows(record, test, "packet")} <= {0, 1, 2, 3}
+        assert bool(rows(record, test, "read")) == (test == "all"), "each read is traced where that is asked for"
         clients = 4 if test == "all" else 2
         assert len(rows(record, test, "join")) == clients * queries
 
@@ -176,9 +178,10 @@ def test_the_benchmark_has_its_charts_and_its_law(tmp_path: Path) -> None:
     page = (tmp_path / run_folder(done) / "report.html").read_text()
     for heading in ("Scaling of noproc", "Scaling of procopt", "Scaling of proc", "Active workers"):
         assert heading in page
-    for name in ("packets", "events", "latency", "processing", "cpu"):
+    for name in ("packets", "events", "nodes", "latency", "processing", "cpu"):
         assert f"query-workers-0-{name}" in page
     assert "2 at a place: T(1) = " in page
+    assert re.search(r"The longest: \S+ s in \S+: worker \d+ read event-\S+ \d+-\d+ last; ", page)
     assert "alone, one file: " in page
 
 
@@ -247,6 +250,18 @@ def with_function(folder: Path, name: str, *more: str) -> "subprocess.CompletedP
     (folder / "query.yaml").write_text((folder / "query.yaml").read_text().replace("FUNCTION", name))
     words = command("query.yaml", *more)
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_root_beside_the_workers_of_dask_reads_together_and_ends(made: Path) -> None:
+    if find_spec("ROOT") is None:
+        give_up("ROOT is not installed: pip install 'pileup[root]'")
+    query = (made / "query.yaml").read_text().replace('function: "./mine.py:FUNCTION"', "engine: rdataframe")
+    (made / "query.yaml").write_text(query)
+    with dask_cluster() as dask:
+        record = run(made, "query.yaml", "--fleet", dask.fleet)
+        left = [each.cmdline() for each in psutil.Process(dask.pid).children(recursive=True)]
+    assert [outcome for *_, outcome in rows(record, "query", "query")] == ["passed"], "as the truth says"
+    assert not [each for each in left if each[-1].endswith("root/worker.py")]
 
 
 def test_a_worker_that_is_killed_changes_no_bin_ten_times(made: Path) -> None:

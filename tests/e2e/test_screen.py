@@ -61,6 +61,13 @@ class Terminal:
             assert time.monotonic() < end, self.plain(start)
             assert self._read(0.2) or self.process.poll() is None, self.plain(start)
 
+    def until_shown(self, sequence: str, seconds: float = 30) -> None:
+        """Read until an escape sequence was written, now or before."""
+        end = time.monotonic() + seconds
+        while sequence not in self.seen:
+            assert time.monotonic() < end, self.seen
+            self._read(0.2)
+
     def _read(self, seconds: float) -> bool:
         if not select.select([self.main], [], [], seconds)[0]:
             return False
@@ -173,12 +180,12 @@ def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(terminals: list[Termi
     assert terminal.raw()
     os.kill(terminal.process.pid, signal.SIGTSTP)
     # the terminal's only process group is an orphan, which the kernel does not stop: the run gives back and goes on
+    terminal.until_shown("\x1b[?25h")
     terminal.until(r"one  measuring")
     end = time.monotonic() + 10
     while not terminal.raw():
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert terminal.seen.count("\x1b[?25h") >= 1
     terminal.type("\x03")
     assert terminal.ends() == LEFT
 

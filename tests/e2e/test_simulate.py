@@ -74,3 +74,10 @@ def test_a_study_shows_all_that_it_says(suite: str, tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert {each["verdict"] for each in told["criteria"]} == {"met"}, told["criteria"]
     assert took < 280, "under 60 s on a machine that is not shared"
+
+
+@pytest.mark.long
+def test_the_tail_of_ten_thousand_workers_is_short(tmp_path: Path) -> None:
+    done = pileup("simulate", "suite:analysis-tail", "--json", cwd=tmp_path, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {each["verdict"] for each in json.loads(done.stdout)["criteria"]} == {"met"}

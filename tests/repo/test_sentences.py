@@ -13,6 +13,7 @@ CRATES = ROOT / "crates"
 FOREIGN = {
     "builtin/arc/accounting.py": "what SQLite says of ARC's file",
     "builtin/arc/rest.py": "the reason phrase of A-REX",
+    "builtin/database/postgresql_log.py": "what PostgreSQL writes into its log",
     "builtin/database/source.py": "what the driver of a database says",
     "builtin/http/connection.py": "OpenSSL's name of an error",
     "builtin/slurm/commands.py": "what sbatch and sacct print",

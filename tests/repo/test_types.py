@@ -9,7 +9,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "src" / "pileup"
 FILES = sorted(SOURCES.rglob("*.py"))
 ANYTHING = 56
 """Lines with `dict[str, Any]` in all of pileup, by that name or another: what pydantic, Altair and JSON Schema take."""
-OBJECTS = 144
+OBJECTS = 147
 """The same of `dict[str, object]`: what is written as JSON and read by nobody here, words that are checked first."""
 KEYS = frozenset({"cases", "criteria", "hosts", "places", "sessions", "targets", "versions", "void"})
 """Keys of run.json of which nothing else has three."""

@@ -33,6 +33,8 @@ SERVED_BY_XROOTD = {"src/pileup/builtin/http/webdav_target.py", "src/pileup/buil
 """Targets of another protocol whose private server is XRootD: no new protocol is named there."""
 READ_BY_LIBRARIES = {f"src/pileup/builtin/analysis/{name}.py" for name in ("rdataframe", "uproot_engine", "ways")}
 """Engines that read ROOT files with clients of their own: the protocol is one of those libraries."""
+FORMATS_OF_LOGS = {f"src/pileup/builtin/logs/{name}.py" for name in ("monitor", "presets")}
+"""Where the formats of servers' logs have names: XRootD's among them."""
 RENAME = {
     "crates/pileup-engine/src/verb.rs",
     "crates/pileup-posix/src/client.rs",
@@ -82,7 +84,7 @@ def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:
     own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/", "src/pileup/builtin/stager/")  # stagers are XRootD's
     # in prose the server is XRootD: what is spelled otherwise is a name in code
     found = naming(r"[xX]root|XROOT", "src", "crates", "Cargo.toml", "pyproject.toml", beside=own)
-    assert found == XROOT | SERVED_BY_XROOTD | READ_BY_LIBRARIES
+    assert found == XROOT | SERVED_BY_XROOTD | READ_BY_LIBRARIES | FORMATS_OF_LOGS
     assert f"{len(XROOT)} files" in row("protocol of the engine")
     for path in XROOT:
         assert path.rpartition("/")[2] in row("protocol of the engine")

@@ -99,7 +99,7 @@ def test_what_a_crash_leaves_on_both_targets_is_cleaned_up(
     ("value", "told"),
     [
         ("tests.send.target.far=fra", "there is no target 'fra'; expected 'far'"),
-        ("tests.send.target.near=far", "the engine has no copy; expected a target with a client that has it"),
+        ("tests.send.target.near=far", "the engine has no copy to a second target here; expected a target with"),
     ],
 )
 def test_a_suite_is_refused_before_it_runs(installed: Command, suite: Path, value: str, told: str) -> None:

@@ -20,6 +20,7 @@ Listen 127.0.0.1:{{port}}
 {USER}
 PidFile {{folder}}/httpd.pid
 ErrorLog {{folder}}/error.log
+{{log}}
 DocumentRoot {{home}}/data
 DavLockDB {{home}}/locks/db
 ServerLimit 2
@@ -34,9 +35,14 @@ MaxKeepAliveRequests 0
 """
 
 
+LOGGED = """LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"-\\" \\"%{User-Agent}i\\" %D %{usec}t %{X-Pileup-Id}i" pileup
+CustomLog FOLDER/access.log pileup
+"""
+
+
 @contextlib.contextmanager
-def apache(folder: Path) -> Iterator[str]:
-    """Yield the url of a WebDAV server whose files lie in folder/data.
+def apache(folder: Path, *, logs: bool = False) -> Iterator[str]:
+    """Yield the url of a WebDAV server whose files lie in folder/data; if it `logs`, then into folder/access.log.
 
     They lie in a folder of their own, linked from there: as root its workers are another user, who has no way through
     the folders of tests.
@@ -51,7 +57,8 @@ def apache(folder: Path) -> Iterator[str]:
             (home / name).mkdir()
             (home / name).chmod(0o777)
         (folder / "data").symlink_to(home / "data")
-        config = CONFIG.replace("{modules}", modules).replace("{home}", temporary)
+        log = LOGGED.replace("FOLDER", "{folder}") if logs else ""
+        config = CONFIG.replace("{modules}", modules).replace("{home}", temporary).replace("{log}", log)
         server = Launcher(
             (Daemon(command, Accepts()),),
             url="http://127.0.0.1:{port}/",

@@ -44,12 +44,15 @@ def first_success(run: Pressed, name: str, killed: int) -> float:
 
 
 def in_hands(run: Pressed, name: str) -> list[int]:
-    """Return the requests that had come and were not answered when the server was killed, by its log."""
-    found: set[int] = set()
-    for kill in run.servers[name].lines("killed"):
-        before = {line["id"] for line in run.servers[name].lines("arrived") if line["time"] < kill["time"]}
-        found |= before - {line["id"] for line in run.servers[name].lines("ended") if line["time"] < kill["time"]}
-    return sorted(found)
+    """Return the requests that had come and whose answers were not begun when the server was killed, by its log.
+
+    The log names the kill just before it happens, and an answer just before it is sent: an answer that was begun at
+    any time may have reached the client.
+    """
+    server = run.servers[name]
+    last = max((kill["time"] for kill in server.lines("killed")), default=0)
+    before = {line["id"] for line in server.lines("arrived") if line["time"] < last}
+    return sorted(before - {line["id"] for line in server.lines("answers", "ended")})
 
 
 def excused(run: Pressed) -> Line:

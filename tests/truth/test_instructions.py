@@ -62,16 +62,16 @@ def each(folder: Path, protocol: str, url: str, step: Step) -> float:
 
 
 def test_an_iteration_that_does_nothing(tmp_path):
-    assert 500 < each(tmp_path, "noop", "", Step("step", "noop", Keys())) < 2_300
+    assert 500 < each(tmp_path, "noop", "", Step("step", "noop", Keys())) < 1_800
 
 
 def test_an_http_request(tmp_path):
     with nginx(tmp_path) as url:
         (tmp_path / "data" / "small").write_text("ok")
         step = replace(Step("step", "request", Keys(names=("small",))), method="GET")
-        assert 2_000 < each(tmp_path, "http", url, step) < 10_500
+        assert 2_000 < each(tmp_path, "http", url, step) < 5_720
 
 
 def test_a_stat_by_xroot(tmp_path):
     with xrootd(tmp_path / "xrootd") as server:
-        assert 1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < 7_300
+        assert 1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < 6_300

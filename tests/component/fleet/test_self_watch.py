@@ -26,6 +26,8 @@ def proc(tmp_path: Path) -> Path:
         task.mkdir(parents=True)
         (task / "schedstat").write_text(text + "\n")
     (tmp_path / "self" / "statm").write_text("900 300 12 1 0 40 0\n")
+    for number in range(4):
+        (tmp_path / "self" / "fd" / str(number)).mkdir(parents=True)
     (tmp_path / "stat").write_text("cpu  10 0 10 60 0 0 0 20 5 0\ncpu0 1 1 1 1 1 1 1 1\n")
     (tmp_path / "pressure").mkdir()
     (tmp_path / "pressure" / "cpu").write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull total=1\n")
@@ -60,7 +62,11 @@ def test_shares_are_of_the_interval(proc: Path) -> None:
         self_metrics.RUN_QUEUE: 17.5,
         self_metrics.STEAL: 25,
     }
-    wanted |= {self_metrics.PRESSURE: 10, self_metrics.RSS: 300 * os.sysconf("SC_PAGE_SIZE")}
+    wanted |= {
+        self_metrics.PRESSURE: 10,
+        self_metrics.OPEN_FILES: 4,
+        self_metrics.RSS: 300 * os.sysconf("SC_PAGE_SIZE"),
+    }
     assert {name: each.value for name, each in found.items()} == pytest.approx(wanted)
 
 
@@ -78,6 +84,7 @@ def test_a_watch_samples_this_process() -> None:
         self_metrics.CPU,
         self_metrics.TOTAL,
         self_metrics.RSS,
+        self_metrics.OPEN_FILES,
         self_metrics.LAG,
         self_metrics.THREAD,
         self_metrics.RUN_QUEUE,

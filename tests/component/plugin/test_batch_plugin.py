@@ -1,8 +1,11 @@
 """What a job is, the line that a shell runs for it, and what a system says that cannot do a thing."""
 
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +72,7 @@ def shell(job: JobSpec) -> "subprocess.CompletedProcess[str]":
         (JobSpec("a", 60 * 10**9), "exec sleep 60.000"),
         (JobSpec("a", 1), "exec sleep 0.000"),
         (JobSpec("a", 400_000, work="cpu"), "exec true"),
+        (JobSpec("a", 10**9, environment={"A": "x y", "B": ""}), "export A='x y'; export B=''; exec sleep 1.000"),
         (JobSpec("a", command=("echo", "it's $HOME", "*"), work="command"), "exec echo 'it'\"'\"'s $HOME' '*'"),
     ],
 )
@@ -86,6 +90,37 @@ def test_a_command_is_run_as_it_is_written() -> None:
     done = shell(JobSpec("a", command=("printf", "%s|", "a b", "$(id)", "'"), work="command"))
     assert (done.returncode, done.stdout) == (0, "a b|$(id)|'|")
     assert shell(JobSpec("a", command=("false",), work="command")).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("job", "code"),
+    [
+        (JobSpec("a", 1, files={"f": b"x"}), 0),
+        (JobSpec("a", 50_000_000, work="cpu", files={"f": b"x"}), 0),
+        (JobSpec("a", command=("grep", "-q", "x", "f"), work="command", files={"f": b"x"}), 0),
+        (JobSpec("a", command=("grep", "-q", "y", "f"), work="command", files={"f": b"x"}), 1),
+        (JobSpec("a", command=("sh", "-c", "kill -TERM $$"), work="command", files={"f": b"x"}), 143),
+    ],
+)
+def test_a_job_with_files_ends_as_its_work_and_leaves_no_folder(
+    job: JobSpec, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert shell(job).returncode == code
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_with_files_leaves_no_folder_when_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    command = ["/bin/sh", "-c", shell_line(JobSpec("a", 60 * 10**9, files={"f": b"x"}))]
+    with subprocess.Popen(command, start_new_session=True) as process:
+        end = time.monotonic() + 10
+        while not list(tmp_path.glob("*/f")) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert list(tmp_path.glob("*/f"))
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait(10) == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ async def main() -> None:
             queue.inside -= 1
             status = 200
         if not request.connection.writer.is_closing():
+            log.say("answers", id=request.id)
             request.connection.writer.write(head(status, given.size) + bytes(size))
         ended(log, request, status, size, began)
         await request.connection.writer.drain()

@@ -5,6 +5,8 @@ A log has a JSON object a line, written before the server goes on, so that a kil
 * `opened`: `connection` (a number from 1), `time`;
 * `arrived`: the whole request is there: `id` (header x-pileup-id; 0 without), `connection`, `method`, `path`,
   `received` (bytes of its body), `time`;
+* `answers`: `id`, `time`, just before its answer is handed to the system (fifo.py alone): who is killed between this
+  line and `ended` may have answered;
 * `ended`: its answer was handed to the system, or was given up: `id`, `connection`, `status` (0: none), `sent` (bytes
   of the body), `arrived`, `began` (start of the service), `time`, `gone` (the client had left by then);
 * other words that a server says for itself.

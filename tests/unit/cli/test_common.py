@@ -53,6 +53,14 @@ def test_every_wrong_word_is_told() -> None:
     assert "'1' has no unit" in told
 
 
+def test_one_wrong_word_is_told_in_three_parts() -> None:
+    with pytest.raises(UsageError) as caught:
+        validated(Settings, {"service": {"fixed": "-5 ms"}})
+    told = caught.value
+    assert (told.expected, told.hint) == ("a time of 0 or more", "see --help")
+    assert told.what.endswith("'-5 ms' is negative")
+
+
 def test_d13_a_folder_is_no_suite_and_the_suites_in_it_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as raised:
         suite_path(str(tmp_path))

@@ -128,3 +128,42 @@ def test_a_target_is_like_another_that_is_there(faults: Callable[..., list[str]]
     assert "target 'door' is like 'door'; expected" in faults(TWO_DOORS.replace("like: se", "like: door"))[0]
     made = TWO_DOORS.replace("token: ", "token: se").replace("like: se", "like: $token")
     assert "`like` is made from $token; expected the name" in faults(made)[0]
+
+
+BESIDE = """pileup: 1
+title: beside
+targets:
+  se: {kind: practice-storage, launch: {}}
+  door: {kind: practice-storage, launch: {}, like: se}
+  peer: {kind: practice-storage, launch: {}, beside: door}
+tests:
+  - {name: last, use: noop, after: [sent]}
+  - {name: fill, use: storage.write, target: door}
+  - {name: sent, use: noop, target: peer, after: [fill]}
+  - {name: look, use: noop, target: se, after: [fill]}
+criteria:
+  - {id: C1, says: sent, check: fraction(sent.failed) == 0, remark: once}
+  - {id: C2, says: seen, check: fraction(look.failed) == 0}
+"""
+
+
+def test_tests_of_a_private_server_beside_one_with_a_url_are_left_out(plan: Callable[..., Plan]) -> None:
+    whole = plan(BESIDE)
+    assert ([test.name for test in whole.suite.tests], whole.uncovered) == (["last", "fill", "sent", "look"], ())
+    short = plan(BESIDE, {"targets.se.url": URL})
+    assert [test.name for test in short.suite.tests] == ["fill", "look"]
+    lost = {each.name: each.reason for each in short.uncovered if each.what == "test"}
+    assert lost == dict.fromkeys(("last", "sent"), "door has a url, and peer has none")
+    sent, seen = short.suite.criteria
+    assert (sent.check, sent.coverage, sent.remark) == (None, "none", "once; door has a url, and peer has none")
+    assert seen.check is not None and seen.coverage == "full"
+
+
+def test_a_server_beside_another_may_have_a_url_of_its_own(plan: Callable[..., Plan]) -> None:
+    found = plan(BESIDE, {"targets.se.url": URL, "targets.peer.url": "https://127.0.0.1:2/"})
+    assert len(found.suite.tests) == 4
+    assert not [each for each in found.uncovered if each.what == "test"]
+
+
+def test_a_target_is_beside_another_that_is_there(faults: Callable[..., list[str]]) -> None:
+    assert "target 'peer' is beside 'dor'; expected 'door'" in faults(BESIDE.replace("beside: door", "beside: dor"))[0]

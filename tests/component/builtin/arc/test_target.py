@@ -15,11 +15,11 @@ from pileup.builtin.arc.identities import Authority
 from pileup.builtin.arc.jobs import times_of
 from pileup.builtin.arc.known_jobs import Entry, JobIndex
 from pileup.builtin.arc.rest import Rest
-from pileup.builtin.arc.target import ArcTarget
+from pileup.builtin.arc.target import ArcTarget, on_nodes
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
 from pileup.plugin import Step
-from pileup.plugin.batch import Job, JobState
+from pileup.plugin.batch import Claim, Fate, Finding, Job, JobState
 from pileup.plugin.target import NO_CLIENT
 from tests.servers.tls import tls_server
 from tests.support import closed, require_program
@@ -223,7 +223,7 @@ def test_files_of_a_control_folder_are_counted(tmp_path: Path) -> None:
     squeue = tmp_path / "squeue"
     squeue.write_text('#!/bin/sh\n[ "$SLURM_CONF" = /conf ] && echo 17\n')
     squeue.chmod(0o755)
-    control = Control(tmp_path, squeue, Path("/conf"))
+    control = Control(tmp_path, tmp_path / "begun", squeue, Path("/conf"))
     assert sum(control.counts().values()) == 0
     states = {
         "accepting/job.a.status": "ACCEPTED",
@@ -253,6 +253,19 @@ def test_files_of_a_control_folder_are_counted(tmp_path: Path) -> None:
     squeue.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(Failed, match="does not say what waits"):
         control.counts()
+
+
+def test_what_began_on_a_node_is_counted_and_decides_the_fate(tmp_path: Path) -> None:
+    control = Control(tmp_path, tmp_path / "begun", Path("squeue"), Path("/conf"))
+    assert control.executions(["a"]) == {"a": 0}, "nothing has begun yet"
+    (tmp_path / "begun").write_text("/session/a\n/session/b\n/session/a\n")
+    begun = control.executions(["a", "b", "c"])
+    assert begun == {"a": 2, "b": 1, "c": 0}
+    done = {name: Job(name, name, JobState.COMPLETED) for name in "abc"} | {"d": Job("d", "c", JobState.FAILED)}
+    found = {name: Finding(Claim(name, job.id), Fate.ONCE, (job,)) for name, job in done.items()}
+    fates = {name: on_nodes(each, begun) for name, each in found.items()}
+    assert fates == {"a": Fate.TWICE, "b": Fate.ONCE, "c": Fate.LOST, "d": Fate.ONCE}
+    assert on_nodes(found["c"], {}) is Fate.ONCE, "of a site's nodes nothing is known"
 
 
 def test_an_accounting_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:

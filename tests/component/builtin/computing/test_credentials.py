@@ -50,6 +50,26 @@ def test_a_key_says_which_and_whose() -> None:
     assert [key_of(each) for each in (Delegation("7", 0), Delegation("x-1", 0, "Joe Doe"))] == ["7", "x-1 Joe Doe"]
 
 
+def test_new_credentials_are_used_for_jobs(tmp_path: Path) -> None:
+    ledger = TestLedger()
+    options: dict[str, Any] = {"newcomers": True, "jobs": 2, "duration": "3 s"}
+    with practice_batch(tmp_path, slots=0, users=["bob"]) as batch:
+        done = [run_once(ComputingDelegate, batch.target, number=n, ledger=ledger, **options) for n in (0, 1)]
+        jobs = batch.target.status(names=ledger.keys("job"))
+    assert all(each.passed for each in done), done
+    assert [name for name, _ in acts(done[0])] == ["introduce", "delegate", "submit"]
+    assert len({job.user for job in jobs}) == 2
+    assert len(jobs) == 4
+    assert ledger.keys("queue") == ledger.keys("job") == [job.name for job in jobs]
+    assert {true.duration for true in truth(batch.journal)} == {3 * 10**9}
+
+
+def test_users_delegate_one_after_another(tmp_path: Path) -> None:
+    with practice_batch(tmp_path, slots=0) as batch:
+        done = [run_once(ComputingDelegate, batch.target, number=number, users=3) for number in range(4)]
+    assert [acts(each) for each in done] == [[("delegate", f"user{number}")] for number in (1, 2, 3, 1)]
+
+
 def test_clients_are_users_in_turn(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=0) as batch:
         for client in range(4):

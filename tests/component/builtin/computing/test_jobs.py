@@ -10,11 +10,12 @@ import pytest
 from pileup.builtin.computing.poll import ComputingPoll
 from pileup.builtin.computing.submit import ComputingSubmit
 from pileup.model.cause import Cause
-from pileup.model.errors import Failed
+from pileup.model.errors import Failed, SuiteError
 from pileup.model.record import Outcome
 from pileup.plugin import Context
-from pileup.plugin.batch import Changes, Job, JobState
+from pileup.plugin.batch import Changes, Job, JobSpec, JobState, Submission
 from pileup.plugin.testing import TestLedger, TestOp, run_once
+from pileup.suite import load
 from tests.servers.practice_batch import practice_batch, truth
 
 
@@ -233,3 +234,58 @@ def test_draining_gives_up_before_its_timeout() -> None:
 def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ComputingSubmit(**wrong)
+
+
+PAYLOAD = """
+pileup: 1
+title: payload
+targets: {{ce: {{kind: {kind}, {where}}}}}
+tests: [{{name: p, use: computing.submit, target: ce, options: {{{option}}}}}]
+"""
+ARC = ("arc", 'url: "https://ce.site.org/arex"')
+SIMULATED = ("practice-batch", "launch: {}")
+
+
+@pytest.mark.parametrize(
+    ("system", "option", "told"),
+    [
+        (SIMULATED, "environment: {A: b}", "`environment` on kind 'practice-batch', which only simulates jobs"),
+        (SIMULATED, "inputs: {f: small}", "`inputs` on kind 'practice-batch', which only simulates jobs"),
+        (ARC, "environment: {a-b: c}", "a-b"),
+        (ARC, "inputs: {f: nothing}", "file 'nothing' of `inputs`: No such file or directory"),
+        (ARC, "inputs: {f: large}", "`inputs` are larger than 32 KiB together"),
+        (ARC, "inputs: {f: small, g: most}", "`inputs` are larger than 32 KiB together"),
+    ],
+)
+def test_variables_and_files_that_cannot_be_are_refused_before_the_run(
+    tmp_path: Path, system: tuple[str, str], option: str, told: str
+) -> None:
+    (tmp_path / "small").write_bytes(b"x")
+    (tmp_path / "most").write_bytes(bytes(32 << 10))
+    (tmp_path / "large").write_bytes(bytes((32 << 10) + 1))
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(PAYLOAD.format(kind=system[0], where=system[1], option=option))
+    with pytest.raises(SuiteError) as caught:
+        load(suite)
+    (problem,) = caught.value.problems
+    assert told in problem.what
+    assert problem.expected
+
+
+def test_variables_and_files_go_with_every_job(tmp_path: Path) -> None:
+    (tmp_path / "most").write_bytes(bytes(32 << 10))
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(PAYLOAD.format(kind=ARC[0], where=ARC[1], option="inputs: {f: most}, environment: {A: b}"))
+    assert [case.test for case in load(suite).cases]
+    with practice_batch(tmp_path) as batch, pytest.raises(Failed, match="a simulated job cannot have"):
+        batch.target.submit([JobSpec("a", environment={"A": "b"})])
+    taken: list[JobSpec] = []
+
+    class Taking(Feed):
+        def submit(self, jobs: list[JobSpec]) -> list[Submission]:
+            taken.extend(jobs)
+            return [Submission(job.name, job.name) for job in jobs]
+
+    options = {"inputs": {"f": "most"}, "environment": {"A": "b"}, "batch": 2}
+    run_once(ComputingSubmit, Taking(), context=Context(folder=tmp_path), **options)  # type: ignore[arg-type]
+    assert [(job.environment, job.files) for job in taken] == [({"A": "b"}, {"f": bytes(32 << 10)})] * 2

@@ -11,6 +11,7 @@ from pileup.builtin.computing.poll import ComputingPoll
 from pileup.builtin.computing.purge import ComputingPurge
 from pileup.builtin.computing.submit import ComputingSubmit
 from pileup.builtin.computing.watch import ComputingWatch
+from pileup.builtin.practice.batch import PracticeBatchTarget
 from pileup.model.record import Outcome
 from pileup.plugin import Context
 from pileup.plugin.batch import BatchTarget, JobSpec, JobState
@@ -145,6 +146,38 @@ def test_a_few_jobs_are_looked_after_and_purged_when_done(tmp_path: Path) -> Non
         *(("run", name, "cancelled") for name in watched[:2]),
         *(("queue", name, "") for name in watched),
     }
+
+
+class Forgetful(PracticeBatchTarget):
+    """One that is not asked to purge: it forgets by itself."""
+
+    purges = False
+
+
+def test_where_a_system_purges_by_itself_jobs_are_watched_until_it_has_forgotten_them(tmp_path: Path) -> None:
+    ledger = TestLedger()
+    with practice_batch(tmp_path, slots=100, cycle=0) as batch:
+        submit(batch.target, ledger, 3, DAY)
+        names = ledger.keys("job")
+        test = ComputingWatch(Forgetful(batch.target.url), jobs=2, which="oldest")
+        test.ledger = ledger
+        told: list[tuple[str, float]] = []
+        test.reporter = lambda sample, _: told.append((sample.metric, sample.value))
+        test.setup()
+        ops = [TestOp(number, ledger=ledger) for number in range(3)]
+        test.run(ops[0])
+        ids = [job.id for job in batch.target.status(names=names)]
+        batch.target.cancel(ids[:2])
+        test.run(ops[1])
+        kept = ledger.keys("kept")
+        batch.target.purge(ids=ids[:1])
+        test.run(ops[2])
+    assert [[timed.name for timed in op.operations] for op in ops] == [["status"]] * 3
+    assert kept == names[:2]
+    assert ledger.keys("kept") == names[1:2]
+    assert [(row.key, row.outcome) for row in ledger.ended if row.name == "kept"] == [(names[0], Outcome.PASSED)]
+    assert [value for metric, value in told if metric == "purged"] == [0, 0, 1]
+    assert [value for metric, value in told if metric == "unknown"] == [0, 0, 0]
 
 
 def test_who_watches_chooses_by_the_seed_and_lets_go_of_what_nobody_knows(tmp_path: Path) -> None:

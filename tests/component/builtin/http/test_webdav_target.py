@@ -33,7 +33,7 @@ def target(dav: DavServer) -> Iterator[WebDavTarget]:
 
 def test_it_is_a_file_target(target: WebDavTarget) -> None:
     assert isinstance(target, FileTarget)
-    assert target.provides == {"any", "files", "http"}
+    assert target.provides == {"any", "files", "http", "tpc"}
 
 
 def test_a_file_from_begin_to_end(target: WebDavTarget, dav: DavServer) -> None:

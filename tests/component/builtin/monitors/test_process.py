@@ -64,7 +64,7 @@ def test_own_process_by_pid() -> None:
     itself = psutil.Process()
     assert (found["number"], found["not_permitted"]) == (1, 0)
     assert found["threads"] == itself.num_threads()
-    assert found["open_files"] == pytest.approx(itself.num_fds(), abs=3)
+    assert found["open_files[of=all]"] == pytest.approx(itself.num_fds(), abs=3)
     assert found["rss[of=all]"] == pytest.approx(itself.memory_info().rss, rel=0.2)
     assert found["rss[of=all]"] == found["rss[of=mean]"] == found["rss[of=largest]"]
     assert found["cpu[of=all]"] >= 0
@@ -110,7 +110,7 @@ def test_processes_come_and_go(spawn: Spawn) -> None:
         "cpu[mode=system]": 0,
         "rss[of=all]": 0,
         "threads": 0,
-        "open_files": 0,
+        "open_files[of=all]": 0,
         "not_permitted": 0,
     }
     parent = spawn("hamster-7313")
@@ -276,6 +276,19 @@ def test_what_may_not_be_looked_into_is_told(proc: Proc, closed: dict[str, int],
     assert (values(found)["number"], values(found)["not_permitted"]) == (number, 1)
 
 
+def test_the_largest_number_of_open_files_of_a_process_is_told(proc: Proc) -> None:
+    """One process near its limit is not hidden by the sum of those that have few."""
+    for pid, files in {11: 3, 12: 40, 13: 5}.items():
+        proc.put(pid, 100.0, 50.0)
+        for number in range(files):
+            (proc.root / str(pid) / "fd" / str(100 + number)).touch()
+    before = len(list((proc.root / "11" / "fd").iterdir())) - 3
+    found = values(proc.watch(program="mariadbd").sample())
+    assert found["open_files[of=largest]"] == 40 + before
+    assert found["open_files[of=all]"] == 48 + 3 * before
+    assert found["open_files[of=mean]"] == 16 + before
+
+
 def test_a_zombie_counts_in_number_and_cpu_alone(proc: Proc) -> None:
     proc.put(11, 100.0, 50.0)
     proc.put(12, 100.0, 70.0)
@@ -286,7 +299,7 @@ def test_a_zombie_counts_in_number_and_cpu_alone(proc: Proc) -> None:
     found = list(monitor.sample())
     assert cpu(found)["all"] == 50.0
     told = values(found)
-    assert (told["number"], told["threads"], told["open_files"], told["rss[of=all]"]) == (
+    assert (told["number"], told["threads"], told["open_files[of=all]"], told["rss[of=all]"]) == (
         2,
         3,
         5,
@@ -300,7 +313,7 @@ def test_a_process_that_ends_while_it_is_measured(proc: Proc) -> None:
     (proc.root / "12" / "stat").write_text("")
     shutil.rmtree(proc.root / "11" / "fd")
     found = values(proc.watch(program="mariadbd").sample())
-    assert (found["number"], found["open_files"], found["not_permitted"]) == (1, 0, 0)
+    assert (found["number"], found["open_files[of=all]"], found["not_permitted"]) == (1, 0, 0)
 
 
 def test_names_longer_than_the_kernel_keeps(proc: Proc) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pileup.builtin.practice.batch import PracticeBatchTarget
 from pileup.model.practice import SETTINGS, BatchSettings
 from pileup.plugin import Daemon
-from pileup.plugin.batch import Claim, Fate, JobSpec
+from pileup.plugin.batch import Claim, Fate, JobSpec, Submission
 from pileup.run.servers.supervisor import Supervisor
 from tests.servers.practice_batch import truth
 
@@ -73,3 +73,28 @@ def test_an_end_in_order_loses_nothing_and_a_kill_what_was_not_made_safe(tmp_pat
         ("third", "3", True),
         ("fourth", "3", False),
     ]
+
+
+@pytest.mark.long
+def test_a_user_has_as_many_jobs_as_a_folder_has_room_for_and_more_after_a_purge(tmp_path: Path) -> None:
+    """ext3 allows 31,998 folders in one: a computing element that has one for each job refuses the next."""
+    most, page = 31_998, 1_000
+    launcher = PracticeBatchTarget.launcher({"slots": 40_000, "cycle": "0 s", "user_limit": most}, tmp_path)
+    assert launcher is not None
+    supervisor = Supervisor()
+
+    def taken(target: PracticeBatchTarget, begin: int, count: int, user: str) -> list[Submission]:
+        return target.submit([JobSpec(f"{user}-{number}", 0, user=user) for number in range(begin, begin + count)])
+
+    try:
+        target = PracticeBatchTarget(supervisor.launch("ce", launcher, tmp_path))
+        answers = [each for begin in range(0, 32_000, page) for each in taken(target, begin, page, "user1")]
+        others = taken(target, 0, 1, "user2")
+        purged = target.purge(ids=[answers[0].id])
+        again = taken(target, 32_000, 2, "user1")
+        target.connections.close()
+    finally:
+        supervisor.end_all()
+    reason = f"limit of {most} jobs of user1 that are not purged"
+    assert [each.refused for each in answers] == [""] * most + [reason] * (32_000 - most)
+    assert (others[0].refused, purged.count, [each.refused for each in again]) == ("", 1, ["", reason])

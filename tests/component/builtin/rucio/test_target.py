@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from pileup.builtin.catalogue.list_test import CatalogueList
 from pileup.builtin.rucio.session import Session
 from pileup.builtin.rucio.target import RucioTarget
 from pileup.model.errors import Failed, NotThere, Refused, TargetError, ThereAlready
 from pileup.model.suite import Credentials
+from pileup.plugin.testing import run_once
 from tests.component.builtin.rucio.conftest import FakeRucio
 
 
@@ -58,6 +60,12 @@ def test_an_unknown_scope_is_told_with_those_that_there_are(fake: FakeRucio) -> 
         target_of(fake, scope="nowhere").probe()
     with pytest.raises(TargetError, match=r"has no scope; expected one that the account may write in"):
         target_of(fake, scope="").probe()
+
+
+def test_a_listing_of_a_scope_that_is_not_there_is_no_empty_one(fake: FakeRucio) -> None:
+    fake.answers["dids/nowhere/"] = (200, "", [[]])  # as Rucio answers
+    with pytest.raises(NotThere, match=r"there is no scope 'nowhere'; expected one of pileup, user\.jdoe"):
+        run_once(CatalogueList, target_of(fake), scope="nowhere")
 
 
 def test_a_target_without_credentials_says_so(fake: FakeRucio) -> None:

@@ -20,11 +20,12 @@ def token(name: str) -> str:
     return f"e30.{middle}.signature"
 
 
-def launched(folder: Path, **told: str) -> str:
+def launched(folder: Path, **told: str | list[str]) -> str:
     """Return the url of a Slurm that seems to have been launched."""
     (folder / "etc").mkdir()
-    known = {"user": "nobody", "conf": "/x/slurm.conf", "database": "", "completions": "", "slow_log": "", "port": ""}
-    (folder / "etc" / "pileup.json").write_text(json.dumps(known | told))
+    known = {"user": "nobody", "conf": "/x/slurm.conf", "users": []}
+    empty = dict.fromkeys(("database", "completions", "slow_log", "port"), "")
+    (folder / "etc" / "pileup.json").write_text(json.dumps(empty | known | told))
     return f"unix:{folder}/run/rest.sock"
 
 
@@ -77,7 +78,16 @@ def test_a_job_goes_with_a_delegation_that_is_known_for_a_user_that_may() -> Non
     target = SlurmTarget("unix:/nowhere", user="alice")
     with pytest.raises(Failed, match="not known to this process"):
         target.submit([JobSpec("a", delegation="1234")])
-    with pytest.raises(Refused, match="no job for user 'bob'"):
+    assert target.one_user
+    for user in ("alice", "bob"):  # all users of a suite are who we are
+        with pytest.raises(Failed, match="no connection"):
+            target.submit([JobSpec("a", user=user)])
+
+
+def test_who_makes_tokens_for_others_submits_for_nobody_without_one() -> None:
+    target = SlurmTarget("unix:/nowhere", user="alice", others=True)
+    assert not target.one_user
+    with pytest.raises(Refused, match="no job for user 'bob' with credentials of alice; expected a token of that user"):
         target.submit([JobSpec("a", user="bob")])
     with pytest.raises(Failed, match="no connection"):
         target.submit([JobSpec("a", user="alice")])

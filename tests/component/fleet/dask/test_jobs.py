@@ -18,7 +18,7 @@ def test_the_submit_file_for_htcondor_asks_for_one_core_and_starts_an_encrypted_
     (tmp_path / "condor_submit").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.chdir(tmp_path)
-    jobs = make_jobs(Places(htcondor=2, python="/opt/python"))
+    jobs = make_jobs(Places(htcondor=2, python="/opt/python"), lambda base: base)
     try:
         text = jobs.job_script()
     finally:
@@ -36,4 +36,4 @@ def test_the_submit_file_for_htcondor_asks_for_one_core_and_starts_an_encrypted_
 def test_a_machine_that_submits_no_jobs_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TargetError, match="sbatch is not here, which submits jobs to slurm; expected"):
-        make_jobs(Places(slurm=2))
+        make_jobs(Places(slurm=2), lambda base: base)

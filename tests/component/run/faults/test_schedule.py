@@ -15,6 +15,7 @@ from pileup.plugin import Launcher
 from pileup.record import RunFolder
 from pileup.run.faults import injection
 from pileup.run.faults.schedule import Faults
+from pileup.run.recovery.intents import open_intents
 from pileup.run.servers.disks import FILLING
 from pileup.run.servers.supervisor import Supervisor
 from pileup.suite import load
@@ -182,6 +183,20 @@ def test_a_command_that_fails_is_told_with_what_it_said(make: Make, folder: RunF
     assert "sh ended with code 4 and said: no such switch" in faults.problems[0]
 
 
+@pytest.mark.parametrize("fault", ["do: command, run: 'false'", "do: command, run: /no/such", "do: kill, target: se"])
+def test_one_that_fails_leaves_nothing_to_clean_up(
+    make: Make, folder: RunFolder, supervisor: Supervisor, fault: str
+) -> None:
+    supervisor.end("se")
+    faults = make(f"{{at: 0 s, {fault}}}")
+    faults.begin("held")
+    until(done(folder))
+    faults.end("held")
+    assert [outcome for *_, outcome in told(folder)] == ["failed"]
+    assert [entry.state for entry in folder.journal_entries() if entry.what == "fault"] == ["begun", "ended"]
+    assert [intent for intent in open_intents(folder) if intent.what == "fault"] == []
+
+
 def test_a_command_that_outlives_the_load_is_ended(
     make: Make, folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +248,49 @@ def test_open_files_are_limited_as_long_as_it_says(make: Make, supervisor: Super
     faults.end("held")
     assert psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE) == before
     assert faults.problems == []
+
+
+@pytest.mark.parametrize("lasting", ["", ", for: 1200 ms"])
+def test_a_slow_server_is_stopped_again_and_again(
+    make: Make, folder: RunFolder, supervisor: Supervisor, lasting: str
+) -> None:
+    faults = make(f"{{at: 0 s, do: slow, speed: 20 %, target: se{lasting}}}")
+    faults.begin("held")
+    for _ in range(2):
+        until(lambda: supervisor.paused("se"))
+        until(lambda: not supervisor.paused("se"))
+    if lasting:
+        until(done(folder))
+    faults.end("held")
+    assert not supervisor.paused("se")
+    assert told(folder) == [("slow", "held", "done")]
+    assert faults.problems == []
+
+
+def test_a_dead_server_cannot_be_slow(make: Make, supervisor: Supervisor) -> None:
+    supervisor.kill("se")
+    faults = make("{at: 0 s, do: slow, speed: 20 %, target: se}")
+    faults.begin("held")
+    faults.end("held")
+    assert "the server of se does not run" in faults.problems[0]
+
+
+def test_a_command_finds_the_server_of_its_target(supervisor: Supervisor, folder: RunFolder, tmp_path: Path) -> None:
+    first = replace(launcher(READY).processes[0], name="first", environment={"WHERE": "{folder}"})
+    second = replace(first, name="second", environment={"WHERE": "elsewhere", "ELSE": "1"})
+    supervisor.launch("two", Launcher((first, second)), tmp_path / "two")
+    (tmp_path / "suite.yaml").write_text(SUITE.format(fault="{at: 0 s, do: command, run: 'true'}"))
+    plan = load(tmp_path / "suite.yaml")
+    run = f"sh -c 'echo $WHERE $ELSE > {tmp_path}/said'"
+    fault = FaultSpec.model_validate({"at": "0 s", "do": "command", "target": "two.first", "run": run})
+    plan = replace(plan, suite=plan.suite.model_copy(update={"faults": (fault,)}))
+    faults = Faults(plan, supervisor, folder)
+    faults.begin("held")
+    until(done(folder))
+    faults.end("held")
+    assert faults.problems == []
+    assert (tmp_path / "said").read_text().strip() == str(tmp_path / "two")
+    assert supervisor.environment("nobody") == {}
 
 
 @pytest.mark.parametrize("lasting", [{}, {"for": "300 ms"}])

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,20 @@ def test_the_short_folder_bears_the_nonce_and_is_removed(tmp_path: Path) -> None
         remove(path, "f" * 32)
     filling.remove()
     assert not path.exists()
+
+
+def test_the_short_folder_has_no_space_wherever_temporary_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, where in (("plain", tmp_path / "plain"), ("a space", Path("/tmp")), ('a"quote', Path("/tmp"))):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+        filling = PlaceholderValues(tmp_path / "se", USER)
+        path = Path(filling.fill("{short}"))
+        assert path.parent == where
+        assert path.is_dir()
+        filling.remove()
+        assert not path.exists()
 
 
 def test_s8_a_disk_is_mounted_on_no_link_and_filled_through_none(filling: PlaceholderValues, tmp_path: Path) -> None:

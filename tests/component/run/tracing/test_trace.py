@@ -1,10 +1,16 @@
 """Traces of sessions whose round trips and waits are known: a dialogue, the practice storage."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from statistics import median
 
+import psutil
 import pytest
 
 from pileup._core._native import PracticeStorage, now
@@ -14,6 +20,7 @@ from pileup.model.errors import TargetError
 from pileup.plugin.sessions import acts
 from pileup.plugin.sessions.seen import DOWN, UP
 from pileup.plugin.sessions.span import Act, Span
+from pileup.run.recovery import leftovers
 from pileup.run.tracing import dialogue
 from pileup.run.tracing.trace import Traced, trace
 from tests.support import require_program
@@ -106,7 +113,11 @@ def test_a_command_is_traced(storage: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("closed port", "takes no connection"), ("closes", "no session passes"), ("silent", "no session passes")],
+    [
+        ("closed port", "takes no connection"),
+        ("closes", "before the answer: the server sent nothing"),
+        ("silent", "no answer within 300 ms: the server sent nothing"),
+    ],
 )
 def test_a_target_without_an_answer_is_named(kind: str, said: str) -> None:
     import socket
@@ -137,7 +148,16 @@ def test_a_target_without_an_answer_is_named(kind: str, said: str) -> None:
         assert len(kept) <= 4, "two sessions are enough, of which a client may connect again"
         for line in kept:
             line.close()
-    assert said.removesuffix("s") in raised.value.what and raised.value.expected
+    assert said in raised.value.what and raised.value.expected
+
+
+def test_a_command_content_with_a_server_that_sends_nothing_is_not_counted() -> None:
+    port, end = dialogue.serve(">", 0.0)
+    try:
+        with pytest.raises(TargetError, match="no session passed: the server sent nothing"):
+            trace(dialogues(">"), ("127.0.0.1", port), [0, MS], 3)
+    finally:
+        end()
 
 
 def test_an_unknown_name_and_a_command_beside_the_relay_are_named() -> None:
@@ -152,3 +172,30 @@ def test_an_unknown_name_and_a_command_beside_the_relay_are_named() -> None:
         trace(acts.command(["sleep", "5"], 100 * MS), ("127.0.0.1", 9), [0], 1)
     with pytest.raises(TargetError, match="ended with code 1"):
         trace(acts.command(["false"], 10**10), ("127.0.0.1", 9), [0], 1)
+
+
+LAUNCHED = """
+pileup: 1
+title: launched
+targets: {se: {kind: practice-storage, launch: {}}}
+tests: [{name: look, use: storage.list, target: se}]
+"""
+
+
+@pytest.mark.long
+def test_what_a_killed_trace_has_launched_goes_at_the_next_start(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(LAUNCHED)
+    made = tmp_path / "tmp"
+    made.mkdir()
+    command = [sys.executable, "-m", "pileup", "trace", "se", "--in", "suite.yaml", "--times", "1000"]
+    variables = {**os.environ, "TMPDIR": str(made)}
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 60
+        while not (servers := psutil.Process(process.pid).children()) and time.monotonic() < until:
+            time.sleep(0.02)
+        process.kill()
+    assert servers
+    assert list(made.iterdir())
+    assert leftovers.sweep()
+    assert psutil.wait_procs(servers, timeout=10)[1] == []
+    assert list(made.iterdir()) == []

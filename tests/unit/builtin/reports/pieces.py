@@ -258,7 +258,7 @@ def monitors(seconds: int = 60) -> tuple[Series, ...]:
     ]
     found += [
         series("number", "", "", [4.0] * n, "server"),
-        series("open_files", "", "", [40 + w for w in wave], "server"),
+        *(series("open_files", label, "", [(40 + w) * of for w in wave], "server") for label, of in process.items()),
     ]
     ramp = [min(1.0, i / 40) for i in range(n)]
     jobs = {

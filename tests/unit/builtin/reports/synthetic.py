@@ -12,6 +12,7 @@ from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.breakdown import Breakdown, LabelFigure, LabelLine
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Figure, Note
+from pileup.model.joined import Joined, OneSided, ServerClock
 from pileup.model.manifest import CaseEntry, Manifest, SuiteSource
 from pileup.model.results import (
     CaseResult,
@@ -243,6 +244,16 @@ def rich() -> RunResults:
         "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
         ("The generator's clock stepped by 3 ms at 31 s.",),
         bottlenecks=(BottleneckRow("copy", LimitedBy.SYSTEM, "8 clients waited for answers", "Look at `find`"),),
+        joined=(
+            Joined("copy", "read", "se", "log", 100, 98, 99, 9 * SECOND, 3 * SECOND, 3e7, None, 6e7, None),
+            Joined("copy", "write", "se", "log", 7, 0, 0, 0, 0, None, None, None, None),
+            Joined("copy", "stat", "se", "stream", 50, 50, 50, SECOND, None, None, None, None, None, SECOND),
+        ),
+        one_sided=(
+            OneSided("client", "log", "copy.read", "failed", True, 2, BEGIN + SECOND, ("a", "<b>")),
+            OneSided("server", "log", "OPTIONS", "passed", False, 1, BEGIN, ()),
+        ),
+        clocks=(ServerClock("log", -960 * SECOND, 75_000),),
         served=(
             Served(
                 "db",

@@ -46,6 +46,34 @@ def test_slots_are_shared_by_the_nodes() -> None:
     assert sum(SlurmSettings(slots=500, nodes=64).node_slots()) == 500
 
 
+@pytest.mark.parametrize(("root", "node_user", "users"), [(0, "root", ["bin", "games"]), (1000, "{user}", [])])
+def test_jobs_run_as_several_users_where_root_starts_the_nodes(
+    monkeypatch: pytest.MonkeyPatch, root: int, node_user: str, users: list[str]
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: root)
+    made = slurm_launcher({"accounts": ["bin", "games"], "tokens": True})
+    (node,) = (each for each in made.processes if isinstance(each, Daemon) and each.name == "slurmd")
+    modes = {file.path: file.mode for file in made.files}
+    assert f"\nSlurmdUser={node_user}\n" in texts(made)[CONF]
+    assert json.loads(texts(made)["{short}/etc/pileup.json"])["users"] == users
+    assert node.as_pileup is (root == 0)
+    assert modes.get("{short}") == (0o711 if root == 0 else None)
+    assert modes["{short}/run"] == (0o700 if root == 0 else 0o755)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"accounts": ["nobody-at-all"], "tokens": True}, "'nobody-at-all' is no account of this machine"),
+        ({"accounts": ["root"], "tokens": True}, "'root' is no account of this machine that may run jobs"),
+        ({"accounts": ["bin"]}, "expected `tokens: true` beside them"),
+    ],
+)
+def test_users_that_cannot_be_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        slurm_launcher(settings)
+
+
 def test_settings_stand_in_the_configuration() -> None:
     wanted = {"max_jobs": 77, "min_job_age": "10 s", "cycle": "20 ms", "depth": 9, "directives": ["Licenses=a:3"]}
     text = texts(slurm_launcher(wanted))[CONF]

@@ -23,10 +23,10 @@ def launched(**settings: Any) -> Launcher:
     return made
 
 
-def test_each_node_has_a_server_and_a_stager() -> None:
+def test_each_node_has_a_server_a_stager_and_an_agent() -> None:
     made = launched(nodes=2, max_transfers=7)
     names = [each.name for each in made.processes]
-    assert names == ["library", "xrootd-0", "frm-0", "xrootd-1", "frm-1"]
+    assert names == ["library", "xrootd-0", "frm-0", "agent-0", "xrootd-1", "frm-1", "agent-1"]
     (library, *others) = [each for each in made.processes if isinstance(each, Daemon)]
     assert library.as_pileup and not any(each.as_pileup for each in others)
     texts = {file.path.rpartition("/")[2]: file.content for file in made.files if isinstance(file.content, str)}

@@ -31,6 +31,8 @@ EMPTY = (
     "equivalences",
     "round_trips",
     "served",
+    "joined",
+    "one_sided",
     "labels",
 )
 EMPTY += ("matrix", "matrix_targets")

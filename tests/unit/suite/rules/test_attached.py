@@ -28,6 +28,7 @@ faults:
   - {name: gone, at: 1 s, do: kill, target: ce, for: 1 s}
   - {at: 2 s, do: pause, target: ce.anything, for: 1 s, during: [again]}
   - {name: told, at: 3 s, do: command, run: "true", during: [again]}
+  - {name: mended, at: 4 s, do: command, run: "true", target: ce, during: [again]}
 cooldown: {until: "last(service.cpu[of=all]) < 10 %", at_most: 1 min}
 criteria: [{id: C, says: x, check: "max(service.cpu[of=all]) < 100 %"}]
 """
@@ -57,6 +58,7 @@ def test_a1_all_that_needs_a_launched_server_falls_away(plan: Make) -> None:
         "monitor service": True,
         "fault gone": True,
         "fault 2": True,
+        "fault mended": True,
         "test submit": True,
         "test again": False,
         "cooldown cooldown": True,
@@ -65,8 +67,10 @@ def test_a1_all_that_needs_a_launched_server_falls_away(plan: Make) -> None:
         "Not used: `launch` of ce: a url was set for it: pileup does not start it",
         "Not covered: monitor service: pileup did not start ce; `match` or `program` or `pid` chooses its processes",
     ]
-    assert "Not covered: faults gone, 2: pileup did not start ce" in words(found.uncovered)
-    assert "Covered in part: test again: 2 did not happen in it: pileup did not start ce" in words(found.uncovered)
+    assert "Not covered: faults gone, 2, mended: pileup did not start ce" in words(found.uncovered)
+    assert "Covered in part: test again: 2, mended did not happen in it: pileup did not start ce" in words(
+        found.uncovered
+    )
     assert [read(Uncovered, to_json(each)) for each in found.uncovered] == list(found.uncovered)
 
 

@@ -31,6 +31,7 @@ SECTIONS = [
     "times",
     "monitors",
     "self",
+    "joined",
     "served",
     "errors",
     "details",
@@ -161,6 +162,12 @@ def test_what_servers_did_is_a_table() -> None:
     for part in ("db SELECT * FROM job WHERE id IN (?, …) 42 3 min 4.29 s 9 s 1.5 ms 2,100,000", "WHERE name = '<b>'"):
         assert part in row
     assert "What servers did" not in page("simple").text
+
+
+def test_a_share_that_is_not_known_says_why() -> None:
+    text = page("rich").text
+    assert "50 of 50 not known: its times are in steps of 1 s - - - -" in text
+    assert "98 of 100 33.3 %" in text
 
 
 def test_the_environment_names_the_suite_and_what_was_set() -> None:
