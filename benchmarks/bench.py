@@ -21,6 +21,7 @@ import meter
 KINDS = {
     "http": "closed_http",
     "paced": "paced_http",
+    "crowds": "crowds",
     "disk": "disk",
     "streams": "storage_streams",
     "sessions": "storage_stat",

@@ -1,6 +1,7 @@
-"""Files on this machine's disk, around the system's cache: random reads of 4 KiB by 4 clients, and sequential reads of
-1 MiB by one. Both programs use the plain system calls from threads (fio: psync); pileup records every read of the first
-kind, every file of the second."""
+"""Files on this machine's disk, around the system's cache: random reads of 4 KiB by 4 and by 16 clients, and sequential
+reads of 1 MiB by one. Both programs use the plain system calls from threads (fio: psync); pileup records every read of
+the first kind, every file of the second. With 4 clients the disk decides how many reads there are, with 16 what each
+costs has its share in it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from ratios import Bar, ratio
 SIZE = 64 << 20
 """Of the file that is read, bytes."""
 SECONDS = 2
-LEAST = Bar(least=0.95)
+DEEP = "4 KiB random, 16 clients"
+BARS = {"4 KiB random": Bar(least=0.95), DEEP: Bar(least=0.97), "1 MiB sequential": Bar(least=0.95)}
+CPU = Bar(most=1.1)
+"""CPU time per read with 16 clients, ours to fio's."""
 FILE = "data"
 
 
@@ -43,41 +47,44 @@ def fio(folder: Path, clients: int, words: list[str]) -> list[str]:
 
 def commands(folder: Path) -> dict[str, list[str]]:
     """Return all commands, by figure and program."""
+    step = {"length": 4096, "buffer": 4096, "span": SIZE, "keep": True}
     random = ["--rw=randread", "--bs=4k", "--norandommap", "--randrepeat=0"]
     return {
-        "4 KiB random, pileup": pileup(folder, 4, {"length": 4096, "buffer": 4096, "span": SIZE, "keep": True}),
+        "4 KiB random, pileup": pileup(folder, 4, step),
         "4 KiB random, fio": fio(folder, 4, random),
+        f"{DEEP}, pileup": pileup(folder, 16, step),
+        f"{DEEP}, fio": fio(folder, 16, random),
         "1 MiB sequential, pileup": pileup(folder, 1, {"buffer": 1 << 20}),
         "1 MiB sequential, fio": fio(folder, 1, ["--rw=read", "--bs=1m"]),
     }
 
 
 def once(name: str, command: list[str]) -> dict[str, float]:
-    """Run one; return bytes per second in its steady part, and CPU µs per read of all its run."""
-    before = os.times()
+    """Run one; return bytes per second and CPU µs per read, both of its steady part."""
     words = meter.pinned(meter.GENERATOR_CORE, command)
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
     try:
         told = json.loads(done.stdout[done.stdout.index("{") :])
     except ValueError:
         raise meter.Trouble(f"no figure came; expected one (it said: {done.stderr[-1000:]})") from None
-    reading: Callable[[dict[str, Any], str], float] = of_pileup if "pileup" in name else of_fio
-    return {"bytes_per_second": reading(told, name), "cpu_seconds": used}
+    reading: Callable[[dict[str, Any], str], dict[str, float]] = of_pileup if "pileup" in name else of_fio
+    return reading(told, name)
 
 
-def of_pileup(told: dict[str, Any], name: str) -> float:
-    """Return bytes per second."""
+def of_pileup(told: dict[str, Any], name: str) -> dict[str, float]:
+    """Return what pileup reached and used; a file of 64 MiB is 64 reads."""
     window = told["window"]
     if told["failed"] or not window:
         raise meter.Trouble(f"{told['failed']} reads of pileup failed; expected none (has this disk direct i/o?)")
-    return float(window["count"] / window["seconds"] * (4096 if name.startswith("4 KiB") else SIZE))
+    size, reads = (4096, 1) if name.startswith("4 KiB") else (SIZE, SIZE >> 20)
+    return {"bytes_per_second": window["count"] / window["seconds"] * size, "cpu_us": window["us"] / reads}
 
 
-def of_fio(told: dict[str, Any], _name: str) -> float:
-    """Return bytes per second."""
-    return float(told["jobs"][0]["read"]["bw_bytes"])
+def of_fio(told: dict[str, Any], _name: str) -> dict[str, float]:
+    """Return what fio reached and used: its shares of CPU are % of the run times of all its threads together (ms)."""
+    (job,) = told["jobs"]
+    cpu = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] * 1000
+    return {"bytes_per_second": float(job["read"]["bw_bytes"]), "cpu_us": cpu / job["read"]["total_ios"]}
 
 
 def write(file: Path, size: int) -> None:
@@ -106,13 +113,19 @@ def run(folder: Path, pairs: int) -> Report:
             runs[name].append(once(name, words[name]))
             progress(f"{name} {runs[name][-1]['bytes_per_second'] / 1e6:.0f} MB/s")
     rates = {name: [one["bytes_per_second"] for one in of] for name, of in runs.items()}
-    kinds = ("4 KiB random", "1 MiB sequential")
+    cpu = {name: [one["cpu_us"] for one in of] for name, of in runs.items()}
+    figures = {
+        f"{kind}, pileup / fio": ratio(rates[f"{kind}, pileup"], rates[f"{kind}, fio"], bar)
+        for kind, bar in BARS.items()
+    }
+    figures[f"CPU per read, {DEEP}, pileup / fio"] = ratio(cpu[f"{DEEP}, pileup"], cpu[f"{DEEP}, fio"], CPU)
     return Report(
         about=" ".join((__doc__ or "").split()),
-        figures={
-            f"{kind}, pileup / fio": ratio(rates[f"{kind}, pileup"], rates[f"{kind}, fio"], LEAST) for kind in kinds
+        figures=figures,
+        levels={
+            name: {"MB/s": statistics.median(rates[name]) / 1e6, "CPU µs per read": statistics.median(cpu[name])}
+            for name in words
         },
-        levels={name: {"MB/s": statistics.median(of) / 1e6} for name, of in rates.items()},
         runs=runs,
         commands=words,
         versions=versions(peers),

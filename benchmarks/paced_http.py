@@ -34,8 +34,12 @@ def command(server: Server, load: dict[str, Any], every: float, watched: Sequenc
     """Return the command of a load; `watched` are cores that have a witness."""
     order = {"load": load, "client": {"protocol": "http", "settings": {"url": server.url}}, "every": every}
     order |= {"watched": list(watched)} if watched else {}
-    plain = json.dumps(order | {"step": {"verb": "request", "method": "GET"}})
-    return [sys.executable, str(Path(__file__).with_name("drive.py")), plain]
+    return drive(order | {"step": {"verb": "request", "method": "GET"}})
+
+
+def drive(order: dict[str, Any]) -> list[str]:
+    """Return the command of a load of pileup's engine, see drive.py."""
+    return [sys.executable, str(Path(__file__).with_name("drive.py")), json.dumps(order)]
 
 
 def told(words: list[str]) -> dict[str, Any]:

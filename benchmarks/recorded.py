@@ -96,7 +96,7 @@ def lines(rows: int, record: Recording) -> None:
 def one_by_one(rows: int, record: Recording) -> None:
     """Record operations by single calls."""
     for number in range(rows):
-        record.add("GET", "/data/1", "", {"status": "200"}, (AT + number, AT + number + 1000, 0, 100, 0, 0))
+        record.add("GET", "/data/1", "", {"status": "200"}, (AT + number, AT + number + 1000, 0, 100, 0, 0, 0, -1))
     record.flush()
 
 

@@ -1,8 +1,9 @@
 """Stat of a file by 1,000 XRootD sessions of one process at full rate, and 4,000 sessions of one process at once.
 
-CPU time of a stat, by the engine of pileup with its full record, and by the official bindings, which record nothing.
+CPU time of a stat, by the engine of pileup with its full record, by the official bindings, which record nothing, and by
+the least that can do it: a loop in C that can do nothing else, with a row and a count in a histogram for each stat.
 
-Both are closed loops: each session asks again when its answer is there. The bindings are asked by callbacks, the way
+All are closed loops: each session asks again when its answer is there. The bindings are asked by callbacks, the way
 that costs them least; user names make them sessions of their own. All sessions are logged in before the window begins.
 """
 
@@ -16,19 +17,22 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import meter
 import storage_servers
 from figures import Report, progress
-from peers import XROOTD, here, versions
+from peers import CC, XROOTD, here, versions
 from ratios import Bar, level, ratio
 
-SESSIONS, MANY = 1000, 4000
+FEW, SESSIONS, MANY = 64, 1000, 4000
 WARM, WINDOW = 1.0, 3.0
 FILE = "small"
 STATISTICS = 1
 """Code of the query (XProtocol.hh, kXR_QStats)."""
 AT_MOST = Bar(most=1 / 3)
+CLOSE = Bar(most=1.18)
+"""To the loop in C."""
 INSTALL = "pip install 'pileup[xrootd]'"
 
 
@@ -48,6 +52,22 @@ def by_bindings(url: str, sessions: int) -> list[str]:
     """Return the command of the bindings."""
     program = str(Path(__file__).with_name("stat_of_bindings.py"))
     return [sys.executable, program, url, str(sessions), FILE, str(WARM), str(WINDOW)]
+
+
+def by_loop(folder: Path, url: str) -> dict[str, list[str]]:
+    """Compile the loop in C; return its commands beside the engine's, by name: none where no compiler is."""
+    if not here(CC):
+        return {}
+    program, source = folder / "loop_of_stat", Path(__file__).with_name("loop_of_stat.c")
+    subprocess.run([str(CC.path()), "-O2", "-o", str(program), str(source)], check=True)
+    parts = urlsplit(url)
+    where = [str(program), str(parts.hostname), str(parts.port)]
+    rest = [f"/{parts.path.strip('/')}/{FILE}", str(WARM), str(WINDOW), str(folder / "loop.table")]
+    return {
+        "loop": [*where, str(SESSIONS), *rest],
+        f"engine, {FEW} sessions": by_engine(url, FEW),
+        f"loop, {FEW} sessions": [*where, str(FEW), *rest],
+    }
 
 
 def once(command: list[str]) -> dict[str, Any]:
@@ -87,6 +107,7 @@ def run(folder: Path, pairs: int) -> Report:
     with storage_servers.xrootd(folder) as grid:
         url = grid.urls["root"]
         commands = {"engine": by_engine(url, SESSIONS), "bindings": by_bindings(url, SESSIONS)}
+        commands |= by_loop(folder, url)
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in commands}
         for number in range(pairs):
             for name in commands if number % 2 == 0 else reversed(commands):
@@ -106,8 +127,14 @@ def run(folder: Path, pairs: int) -> Report:
 
 
 def figures(us: dict[str, list[float]], many: dict[str, Any]) -> dict[str, Any]:
-    """Return CPU time of a stat, its ratio to the bindings', and how many sessions there were at once."""
-    return {
+    """Return CPU time of a stat, its ratio to the others', and how many sessions there were at once."""
+    pairs = {"": ("engine", "loop"), f", {FEW} sessions": (f"engine, {FEW} sessions", f"loop, {FEW} sessions")}
+    loops = {
+        f"CPU of a stat, engine / loop in C{end}": ratio(us[ours], us[theirs], CLOSE)
+        for end, (ours, theirs) in pairs.items()
+        if theirs in us
+    }
+    return loops | {
         "CPU of a stat, engine / bindings": ratio(us["engine"], us["bindings"], AT_MOST),
         "CPU µs of a stat, engine": level(us["engine"]),
         "CPU µs of a stat, bindings": level(us["bindings"]),

@@ -1,8 +1,10 @@
 """What a second native worker gives: the rate of two workers to that of one, for noops and for HTTP requests.
 
-Both run on all cores of the machine. Two programs of one worker each, at the same time, share nothing: what they
-reach is what the machine gives two cores that are busy. A noop needs nothing else. A request needs a server, which has
-to have a core of its own before it can allow twice the rate: on a machine of two cores it has none beside two workers.
+Both run on all cores of the machine. A worker has a thread that writes its rows: on a machine of two cores, that of a
+single worker has the other core to itself, so that one worker takes more than a core. The same worker on one core is
+what two workers on two cores double. Two programs of one worker each, at the same time, share nothing: what they reach
+is what the machine gives two cores that are busy. A noop needs nothing else. A request needs a server, which has to
+have a core of its own before it can allow twice the rate: on a machine of two cores it has none beside two workers.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ def command(workers: int, client: dict[str, Any], step: dict[str, Any]) -> list[
 
 
 TWO_PROGRAMS = "noop, 2 programs of one worker"
+ONE_CORE = "noop, workers: 1, on one core"
 
 
 def commands(url: str) -> dict[str, list[str]]:
@@ -45,7 +48,8 @@ def commands(url: str) -> dict[str, list[str]]:
         "http": ({"protocol": "http", "settings": {"url": url}}, {"verb": "request", "method": "GET"}),
     }
     made = {f"{kind}, workers: {n}": command(n, *kinds[kind]) for kind in kinds for n in (1, 2)}
-    return {TWO_PROGRAMS: made["noop, workers: 1"], **made}
+    alone = made["noop, workers: 1"]
+    return {TWO_PROGRAMS: alone, ONE_CORE: meter.pinned(meter.GENERATOR_CORE, alone), **made}
 
 
 def once(words: list[str], programs: int = 1) -> dict[str, float]:
@@ -88,6 +92,7 @@ def run(folder: Path, pairs: int) -> Report:
             for kind, bar in (("noop", LEAST), ("http", http))
         }
         | {
+            "noop, rate of 2 workers on two cores / 1 on one": ratio(rates["noop, workers: 2"], rates[ONE_CORE], LEAST),
             "noop, rate of 2 workers / 2 programs": ratio(rates["noop, workers: 2"], rates[TWO_PROGRAMS], APART),
             "noop, rate of 2 programs / 1": ratio(rates[TWO_PROGRAMS], rates["noop, workers: 1"], None),
         },
