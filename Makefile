@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # cargo makes no use of the job server of make
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 
-.PHONY: help demo check test test-all nightly prepared lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
+.PHONY: help demo check test test-all nightly prepared packages lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,9 +42,10 @@ test-all: test long-test idle-test timed-test  ## everything: test, the long tes
 nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
 	@sh tools/nightly.sh
 
-# The release build ends on one core, and so do the linters: two at a time. The rest of them waits for the build.
+# The release build ends on one core, and so do the linters: two at a time. The rest of them waits for the build, and the
+# tests of the engine for the servers that they use; in `make check` they take those that are there.
 prepared:
-	@$(MAKE) --no-print-directory -j2 build lint-rust rust-test system lint-python
+	@$(MAKE) --no-print-directory -j2 FIRST=packages build packages lint-rust rust-test system lint-python
 
 lint: build lint-python lint-rust  ## style, types, layers, words
 
@@ -59,7 +60,7 @@ lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 
-rust-test: lint-rust  ## unit and property tests of the engine
+rust-test: lint-rust $(FIRST)  ## unit and property tests of the engine
 	$(CARGO) test --quiet --workspace
 
 unit-test: build
@@ -77,8 +78,10 @@ idle-test: build
 timed-test: build
 	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20 $(call MARKED,mark\.timed)
 
-system: build  ## install the real servers that the tests use, when run as root on Debian
+packages:
 	@sh tools/system.sh
+
+system: build packages  ## install the real servers that the tests use, when run as root on Debian
 	@$(BIN)/python tools/rucio.py
 
 bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
