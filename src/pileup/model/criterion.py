@@ -31,6 +31,11 @@ class CriterionSpec(Part):
     at: tuple[dict[str, str], ...] = Field(
         (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
     )
+    during: tuple[Name, ...] = Field(
+        (),
+        description="tests: what a monitor samples counts in their measured time alone, e.g. [submit]; default: from "
+        "the first measured time of any test to the last",
+    )
     at_least: Count | None = Field(
         None,
         ge=1,

@@ -288,6 +288,8 @@ class CriterionEntry:
     """"estimate" or "shown"; empty in old records: "estimate"."""
     at_least: int = field(default=0, metadata=LATER)
     """Fewest values that its figure must be of, to be judged; 0: any number."""
+    during: tuple[str, ...] = field(default=(), metadata=LATER)
+    """Tests in whose measured time the samples of its monitor count; empty: of all."""
 
 
 @dataclass(frozen=True, slots=True)

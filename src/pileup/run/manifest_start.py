@@ -77,6 +77,7 @@ def _criterion(spec: CriterionSpec, confidence: str) -> CriterionEntry:
         spec.at,
         spec.confidence or confidence,
         spec.at_least or 0,
+        spec.during,
     )
 
 

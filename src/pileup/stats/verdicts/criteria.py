@@ -93,7 +93,7 @@ class Criteria:
                 threshold = check.threshold
                 selected = self._selected(check)
                 lack = self._lack(selected)
-                several = self._judge(check, selected, criterion.at, lack)
+                several = self._judge(check, selected, criterion, lack)
                 several = [_enough(each, criterion.at_least) for each in several]
                 judged = _together(check, several)
             except ValueError as mistake:
@@ -104,7 +104,10 @@ class Criteria:
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
-        remark = "; ".join(filter(None, (criterion.remark, near, lack.reason if lack and not lack.whole else "")))
+        during = f"in the measured time of {_few(criterion.during)}" if criterion.during else ""
+        remark = "; ".join(
+            filter(None, (criterion.remark, during, near, lack.reason if lack and not lack.whole else ""))
+        )
         text = check.text if check is not None else ""
         told = (criterion.id, criterion.says, text, coverage, verdict, judged.figure, threshold, judged.reason)
         confidence = criterion.confidence or ESTIMATE
@@ -137,7 +140,7 @@ class Criteria:
         return lack if there else replace(lack, whole=True)
 
     def _judge(
-        self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]], lack: Uncovered | None
+        self, check: Check, selected: Selected, criterion: CriterionEntry, lack: Uncovered | None
     ) -> list[JudgedFigure]:
         """Return the verdict at each point that is asked for; one for a run without a scan.
 
@@ -146,20 +149,21 @@ class Criteria:
         """
         if lack is not None and lack.whole and lack.what != "test":
             return [JudgedFigure(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]
-        found = self._figures(check, self._operation_after_all(check, selected), at)
+        found = self._figures(check, self._operation_after_all(check, selected), criterion)
         if lack is not None and lack.whole:
             return [replace(each, verdict=Verdict.NOT_COVERED, reason=lack.reason) for each in found]
         return found
 
-    def _figures(self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]]) -> list[JudgedFigure]:
+    def _figures(self, check: Check, selected: Selected, criterion: CriterionEntry) -> list[JudgedFigure]:
         done_once = [data for data in self.cases if data.entry.test == selected.name]
-        points = grouping.chosen(self.points, at)
+        points = grouping.chosen(self.points, criterion.at)
         if self.points and not points:
             raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
         if selected.kind in ("monitor", "served"):
-            cases = grouping.groups([data for data in self.cases if data.point], points)
+            beside = [data for data in self.cases if not criterion.during or data.entry.test in criterion.during]
+            cases = grouping.groups([data for data in beside if data.point], points)
             if not cases or (done_once and not any(data.point for data in done_once)):
-                cases = [grouping.Group("", tuple(self.cases))]
+                cases = [grouping.Group("", tuple(beside))]
             of_one = self._of_monitor if selected.kind == "monitor" else self._of_served
             return [of_one(check, selected, group) for group in cases]
         mine = [data for data in self.cases if data.entry.test == selected.name]

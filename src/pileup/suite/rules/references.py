@@ -10,6 +10,7 @@ from pileup.model import check as checks
 from pileup.model import self_metrics
 from pileup.model.check import Check, Selected
 from pileup.model.conditions import NEVER
+from pileup.model.criterion import CriterionSpec
 from pileup.model.errors import PluginError
 from pileup.model.event import FAULT, RECOVERY
 from pileup.model.loads.find import Find
@@ -146,6 +147,7 @@ def _check_checks(draft: Draft, folder: Path, problems: Problems, operations: di
     for criterion in draft.criteria:
         if criterion.spec.check is not None:
             _check_one(criterion.spec.check, criterion.node, "check", names, problems)
+            _check_during(criterion, names, problems)
 
 
 def _faults_of(draft: Draft) -> tuple[str, ...]:
@@ -221,6 +223,23 @@ def _check_one(text: str, node: Mapping, word: str, names: _Names, problems: Pro
     except ValueError as problem:
         what, expected = parts(str(problem))
         problems.add(node.entries[word].at, f"`{word}`: {what}", expected)
+
+
+def _check_during(criterion: BoundPart[CriterionSpec], names: _Names, problems: Problems) -> None:
+    """`during` names tests, and narrows down what a monitor samples: a test has its own measured time anyway."""
+    spec = criterion.spec
+    for name in spec.during:
+        if name not in names.tests:
+            told = f"`during` of criterion {spec.id}: there is no test {shown(name)}"
+            problems.add(criterion.node.entries["during"].at, told, near(name, sorted(names.tests)))
+    try:
+        selected = _known(checks.parse(spec.check or ""), names, labelled=True)
+    except ValueError:
+        return  # which is reported as that
+    if spec.during and selected.kind == "test":
+        told = f"`during` of criterion {spec.id}: its check is of the test {shown(selected.name)}"
+        hint = "figures of a test are of its own measured time"
+        problems.add(criterion.node.entries["during"].at, told, "a check of a monitor's metric", hint)
 
 
 def _known(parsed: Check, names: _Names, *, labelled: bool = False) -> Selected:

@@ -56,3 +56,27 @@ def test_how_fast_a_number_grows_is_judged_by_its_interval() -> None:
     assert (found.verdict, found.figure.value) == ("met", pytest.approx(1.0))
     assert judged("slope(watch.purged) < 1 /h", grows[:10]).verdict == "unknown"
     assert judged("slope(watch.purged) < 1 MiB/h", grows).reason.startswith("the value is a bandwidth")
+
+
+def test_during_names_the_tests_in_whose_measured_time_samples_count() -> None:
+    """A monitor grows by 1/s for a minute while `fill` is measured, and stays while `watch` is."""
+    info = {"load_kind": "open", "load": "open"}
+    windows = {"fill": Window(0, 60 * SECOND), "watch": Window(60 * SECOND, 160 * SECOND)}
+    cases = [
+        CaseData(case_of({**info, "id": number, "name": name, "test": name}), [], window)
+        for number, (name, window) in enumerate(windows.items(), 1)
+    ]
+    times = [n * SECOND for n in range(160)]
+    values = [float(min(n, 60)) for n in range(160)]
+    series = [MetricSeries("node", "level", "", "", "here", times, values)]
+    with duckdb.connect() as connection:
+        judge = Criteria(cases, series, connection, monitors=frozenset({"node"})).judge
+        base = {"id": "G", "says": "so", "coverage": "full", "check": "slope(node.level) < 1 /h"}
+        whole, later, first, both = (
+            judge(criterion_of({**base, "during": during})) for during in ([], ["watch"], ["fill"], ["fill", "watch"])
+        )
+    assert first.verdict == "not met"
+    assert whole.figure.value == both.figure.value > 0.1
+    assert (later.verdict, later.figure.value, later.figure.n) == ("met", 0.0, 100)
+    assert first.figure.value == pytest.approx(1.0)
+    assert later.remark == "in the measured time of watch"
