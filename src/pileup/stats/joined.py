@@ -1,8 +1,9 @@
 """Operations of clients beside those of servers that belong to them: shares of time, and what only one side saw.
 
 A monitor joins if any of its operations has a parent. Of clients the operations count that have no steps of their own,
-in the measured time, of the targets that the monitor speaks of. Monitors may record times of a coarse clock: then
-operations are joined and counted, and shares are left out unless the operations are far longer than its steps.
+in the measured time, of the targets that the monitor speaks of. Monitors may record times of a coarse clock, by what
+they declare or by what is seen (all in whole milliseconds, say): then operations are joined and counted, and shares are
+left out unless the operations are far longer than its steps.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ CREATE OR REPLACE TEMP TABLE _both AS
         LEFT JOIN _parts p ON p.parent = c.id AND p.monitor = w.monitor
     WHERE c.side = 'client' AND c.phase = 'measure' AND c.id NOT IN (
         SELECT parent FROM caused WHERE side = 'client' AND parent <> 0)"""  # noqa: S608  words of ours
+_STEPS = f"""SELECT monitor::VARCHAR, CASE
+    WHEN count(*) < {STEPS} THEN 0 WHEN max("end" - start) > 0 AND bool_and(("end" - start) % {10**9} = 0) THEN {10**9}
+    WHEN bool_and(("end" - start) % {10**6} = 0) THEN {10**6} ELSE 0 END
+FROM caused WHERE side = 'server' AND parent <> 0 AND phase <> '{BROKEN_OFF}' GROUP BY ALL"""  # noqa: S608  words of ours
+"""Steps that the times of operations are seen to come in, ns; 0: finer than milliseconds, or too few operations."""
 _JOINED = f"""SELECT test, operation, target, monitor, count(*), count(requests), coalesce(sum(requests), 0)::BIGINT,
     coalesce(sum(took) FILTER (requests IS NOT NULL), 0)::BIGINT, coalesce(sum(served), 0)::BIGINT,
     quantile_disc(served, 0.5), quantile_disc(served, 0.99),
@@ -60,13 +66,15 @@ def joined(
 ) -> tuple[tuple[Joined, ...], tuple[OneSided, ...]]:
     """Return the joined operations by kind, and what only one side saw; none if no monitor joins.
 
-    `connection` has the view `caused`; `resolutions` are steps of the clocks of monitors, ns, 0 for those it has not.
+    `connection` has the view `caused`; `resolutions` are steps that monitors declare of their clocks, ns.
     """
     any_joined = "SELECT 1 FROM caused WHERE side = 'server' AND parent <> 0 LIMIT 1"
     if connection.execute(any_joined).fetchone() is None:
         return (), ()
     connection.execute(_TABLES)
-    both = tuple(_row(row, resolutions) for row in connection.execute(_JOINED).fetchall())
+    seen = {str(monitor): int(step) for monitor, step in connection.execute(_STEPS).fetchall()}
+    steps = {monitor: max(step, resolutions.get(monitor, 0)) for monitor, step in seen.items()}
+    both = tuple(_row(row, steps) for row in connection.execute(_JOINED).fetchall())
     alone = tuple(
         OneSided(str(side), str(monitor), str(name), str(outcome), bool(measured), int(n), int(first), _keys(keys))
         for side, monitor, name, outcome, measured, n, first, keys in connection.execute(_ONE_SIDED).fetchall()

@@ -129,6 +129,31 @@ def test_a_coarse_clock_is_fine_enough_for_long_operations(folder: RunFolder) ->
     assert (coarse.share, coarse.matched) == (None, 40)
 
 
+def test_a_coarse_clock_is_seen(folder: RunFolder) -> None:
+    """Operations of 40 ms: one request of whole milliseconds says what was the server's, five do not. All zero means
+    milliseconds, not seconds.
+    """
+    for monitor, requests, took, share, step in (
+        ("ms", 1, 20 * MS, 0.5, MS),
+        ("zero", 1, 0, 0.0, MS),
+        ("many", 5, 1 * MS, None, MS),
+        ("fine", 5, 1 * MS + 1000, 5.005 / 40, 0),
+        ("s", 1, 1 * S, None, S),
+    ):
+        recorded(
+            folder,
+            monitor,
+            [
+                (steps(k)[0], "GET", steps(k)[1] + n * took, steps(k)[1] + (n + 1) * took)
+                for k in range(40)
+                for n in range(requests)
+            ],
+        )
+        found = next(each for each in told(folder)[0] if each.monitor == monitor)
+        assert (found.matched, found.requests, found.resolution) == (40, 40 * requests, step), monitor
+        assert found.share == (None if share is None else pytest.approx(share)), monitor
+
+
 def test_clocks_are_those_of_the_events(folder: RunFolder) -> None:
     recorded(
         folder, "log", [(steps(k)[0], "GET", steps(k)[1] + 5 * S, steps(k)[1] + 5 * S + 39 * MS) for k in range(40)]
