@@ -23,7 +23,7 @@ LOADS = {
     "stage": {"use": "tape.stage", "options": {"files": 3, "among": 900}, "load": {"clients": 8, "for": "60 s"}},
     "project": {
         "use": "tape.project",
-        "options": {"files": 5, "ahead": 5, "prefix": "/tape"},
+        "options": {"files": 5, "ahead": 5, "prefix": "/tape", "together": 0},
         "load": {"clients": 4, "for": "60 s"},
     },
 }
