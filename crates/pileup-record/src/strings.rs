@@ -11,6 +11,8 @@ use hashbrown::HashTable;
 pub const REMEMBERED: usize = 65_536;
 /// The same for their bytes.
 const REMEMBERED_BYTES: usize = 16 << 20;
+/// Room for bytes that is taken at once.
+const ROOM: usize = 32 * REMEMBERED;
 /// Most names of operations; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
 pub const NAMES: usize = 4096;
 /// Most sets of labels in one case; further ones are counted together as `OTHER_LABELS`.
@@ -26,8 +28,9 @@ pub const OTHER_NAMES: &str = "(other names)";
 /// Longer texts are cut, bytes.
 pub const LONGEST_TEXT: usize = 65_535;
 
-/// The texts that are remembered, one behind the other. All room of the table is taken at once: it does not grow while
-/// a load runs, only its bytes do.
+/// The texts that are remembered, one behind the other. Their room is taken and touched at once, so that a load of names
+/// that come once each, such as those of jobs, does not look like a leak; only texts of more than 32 bytes on average take
+/// more.
 struct Known {
     table: HashTable<Entry>,
     bytes: Vec<u8>,
@@ -49,7 +52,17 @@ impl Entry {
 
 impl Default for Known {
     fn default() -> Self {
-        Self { table: HashTable::with_capacity(REMEMBERED), bytes: Vec::new(), hasher: RandomState::default() }
+        let hasher = RandomState::default();
+        let hash = |entry: &Entry| hasher.hash_one(entry.number);
+        let mut table = HashTable::with_capacity(REMEMBERED);
+        for number in (0..).take(REMEMBERED) {
+            let entry = Entry { number, at: 0, length: 0 };
+            table.insert_unique(hash(&entry), entry, hash);
+        }
+        table.clear();
+        let mut bytes = vec![1; ROOM];
+        bytes.clear();
+        Self { table, bytes, hasher }
     }
 }
 

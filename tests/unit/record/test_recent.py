@@ -79,3 +79,20 @@ def test_a_header_cut_short_means_no_errors(tmp_path: Path) -> None:
     path = tmp_path / "0.table"
     path.write_bytes(b"PILEUP1\n" + struct.pack("<I", 500) + b"{")
     assert ErrorTail(path).look() == []
+
+
+def test_texts_of_long_ago_and_of_now_are_found_where_they_are(
+    table: TableWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pileup.record.recent.KEPT", 10)
+    tail = ErrorTail(table.path)
+    append(table, "long ago")
+    assert [each.message for each in tail.look()] == ["long ago"]
+    for number in range(20):
+        append(table, f"error {number}", at=number)
+        assert [each.message for each in tail.look()] == [f"error {number}"]
+    rows = np.zeros(1, ROW)
+    rows["operation"], rows["error"], rows["end"] = 1, 2, 99
+    table.append(rows, [], ())
+    assert [(each.operation, each.message) for each in tail.look()] == [("read", "long ago")]
+    assert len(tail._begins) < 10, "of texts that only rows behind them name, no more is kept than the newest"
