@@ -217,30 +217,43 @@ class TargetRules:
                 yield node
 
     def check_test(self, test: BoundPart[TestSpec], made: Test) -> None:
-        """Check that a target can do what a test asks of it: a native one of the client chosen for the target."""
-        names = self._draft.names("targets")
-        first = test.spec.targets.get(next(iter(needs_of(type(made))), "")) or test.spec.target
-        name = first or (names[0] if len(names) == 1 and made.needs else "")
-        if made.native():
-            target = self._chooser(name, bool(test.spec.targets))
-            problem = self._steps_problem(test, name, target, made) if target is not None else ""
-        else:
-            asks = type(made).problem_on is not Test.problem_on
-            target = self._chooser(name, always=True) if asks else None
-            problem = made.problem_on(target) if target is not None else ""
-        if problem:
-            what, expected = parts(problem)
-            self._problems.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
+        """Check that each target can do what a test asks of it: a native one of the client chosen for the target."""
+        for name, several in self._aims(test, made):
+            if made.native():
+                target = self._chooser(name, bool(several))
+                problem = self._steps_problem(several, name, target, made) if target is not None else ""
+            else:
+                asks = type(made).problem_on is not Test.problem_on
+                target = self._chooser(name, always=True) if asks else None
+                problem = made.problem_on(target) if target is not None else ""
+            if problem:
+                what, expected = parts(problem)
+                told = f"test {shown(test.spec.name)} on target {shown(name)}: {what}"
+                self._problems.add(test.node.at, told, expected)
 
-    def _steps_problem(self, test: BoundPart[TestSpec], name: str, target: Target, made: Test) -> str:
+    def _aims(self, test: BoundPart[TestSpec], made: Test) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield each first or only target that a test is for at any point, and its targets by what they are for."""
+        first, names = next(iter(needs_of(type(made))), ""), self._draft.names("targets")
+        scanned = [item for node in self._scanned(test) for item in node.items]
+        for item in scanned:
+            if isinstance(item, Scalar):
+                yield item.text, {}
+            elif isinstance(item, Mapping):
+                several = {word: each.text for word, each in item.entries.items() if isinstance(each, Scalar)}
+                yield several.get(first, ""), several
+        if not scanned:
+            only = names[0] if len(names) == 1 and made.needs else ""
+            yield test.spec.targets.get(first) or test.spec.target or only, dict(test.spec.targets)
+
+    def _steps_problem(self, several: dict[str, str], name: str, target: Target, made: Test) -> str:
         """Return why the client chosen for the target cannot do a step of a native test; empty when it can."""
         steps = made.program().steps
-        return next(filter(None, map(target.problem_of, steps)), "") or self._copy_problem(test, name, target, steps)
+        return next(filter(None, map(target.problem_of, steps)), "") or self._copy_problem(several, name, target, steps)
 
-    def _copy_problem(self, test: BoundPart[TestSpec], name: str, target: Target, steps: Iterable[Step]) -> str:
+    def _copy_problem(self, several: dict[str, str], name: str, target: Target, steps: Iterable[Step]) -> str:
         """Return why the target cannot copy to the second targets of steps; empty when it can, and without any."""
         words = {step.destination.target for step in steps if step.destination is not None}
-        for there in sorted(test.spec.targets.get(word, word) for word in words):
+        for there in sorted(several.get(word, word) for word in words):
             if there == name:
                 return "it would copy to the target itself; expected another one"
             other = self._chooser(there, always=True)

@@ -64,3 +64,12 @@ def test_a_test_that_needs_no_target_is_not_pressed_on_the_only_one(plan: Callab
 @pytest.mark.parametrize("kind", ["Other", "Engine"])
 def test_what_has_a_client_takes_both(plan: Callable[..., Plan], kind: str) -> None:
     assert [case.name for case in plan(SUITE % kind).cases] == ["python", "native"]
+
+
+@pytest.mark.usefixtures("_kinds")
+def test_each_target_of_a_scan_is_asked(faults: Callable[..., list[str]]) -> None:
+    text = (SUITE % "Engine").replace("noop, target: own", "noop").replace(
+        "targets: {", 'targets: {none: {kind: "./kinds.py:Own", url: "own://host:2"}, '
+    ) + "scan: {native.target: [own, none]}\n"
+    (fault,) = faults(text)
+    assert "test 'native' on target 'none': this target has no client of the engine" in fault
