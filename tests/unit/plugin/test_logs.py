@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pileup.plugin import PluginError, logs
-from pileup.plugin.logs import Log, Tail, by_line
+from pileup.plugin.logs import Log, Splitter, Tail, by_line
 
 ACTS = st.lists(
     st.one_of(
@@ -190,3 +190,10 @@ def test_an_entry_of_several_lines_does_not_run_on_into_another_file(tmp_path: P
     path.write_text("x\ny\n")
     assert list(log.entries()) == ["x+y"]
     log.close()
+
+
+def test_a_line_that_comes_in_several_pieces_is_one_line() -> None:
+    splitter = Splitter()
+    assert [splitter.lines(data) for data in (b"a", b"b", b"c\r\nd", b"e", b"\n")] == [[], [], ["abc"], [], ["de"]]
+    within = Splitter(within=True)
+    assert [within.lines(data) for data in (b"a", b"b", b"c\nd", b"\n")] == [[], [], [], ["d"]]
