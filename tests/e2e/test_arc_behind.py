@@ -5,6 +5,7 @@ The truth is written by the jobs themselves: each adds its session folder, whose
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,3 +126,37 @@ def test_after_twenty_random_kills_every_submission_is_accounted_for(tmp_path: P
     assert {each["name"] for each in kills} <= happened
     assert results["run"].get("fault_problems") == []
     assert sum(fates.values()) == 70
+
+
+def moments(path: Path, pattern: str) -> list[str]:
+    """Return the times of day, in seconds, of the lines of a log that have a pattern."""
+    return re.findall(rf"^\[?[\d-]{{10}} (\d\d:\d\d:\d\d)\b.*(?:{pattern})", path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.long
+def test_a_whole_computing_element_restarted_under_load_comes_back_with_all_its_jobs(
+    tmp_path: Path, begun: Path
+) -> None:
+    """All its daemons end in order, and begin again as a host starts them: the database first, the interface last."""
+    require_programs(PROGRAMS | WITH_ACCOUNTING)
+    again = {"name": "again", "at": "10 s", "do": "restart", "target": "ce"}
+    mend = {"name": "mend", "at": "30 s", "do": "command", "target": "ce.slurmctld", "run": RESUME}
+    (tmp_path / "suite.yaml").write_text(json.dumps(suite(begun, 36, 2, [again, mend], accounting=True)))
+    done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path, timeout=500)
+    said = done.stdout + done.stderr
+    record = RunFolder.open(tmp_path / run_folder(done))
+    results = json.loads((record.path / "results.json").read_text())
+    counts = next(case for case in results["cases"] if case["name"] == "submit")["operations"][0]["counts"]
+    assert counts["passed"] > 20, "before and after"
+    assert counts["failed"] + counts["refused"] + counts["ambiguous"] > 0, "nobody takes a job meanwhile"
+    at_end = next(each for each in results["audits"] if each["fault"] == -1)
+    assert at_end["problem"] == "", said
+    assert at_end["acknowledged"] == counts["passed"]
+    assert at_end["fates"]["lost"] == at_end["fates"]["never"] == 0, said
+    assert sum(at_end["fates"].values()) == at_end["claims"] == counts["passed"] + counts["ambiguous"]
+    logs = record.path / "servers/ce.logs"
+    taken_down, _ = moments(logs / "arex.log", "Stopped job processing")
+    database_down, _ = moments(logs / "mariadbd.log", "Starting shutdown")
+    _, database_up = moments(logs / "mariadbd.log", "ready for connections")
+    _, taken_up = moments(logs / "arex.log", "Loaded Service")
+    assert taken_down <= database_down <= database_up <= taken_up
