@@ -25,7 +25,7 @@ tests:
     target: ce
     options: {duration: {uniform: [1 s, 3 s]}}
     load:
-      hold: {metric: poll.queued, at: 60, band: 25 %, by: rate, between: [0, 60 /s], start: 20 /s, settle: 5 s}
+      hold: {metric: poll.queued, at: 60, band: 25 %, by: rate, between: [0, 60 /s], start: 20 /s, settle: 10 s}
       for: 22 s
   - {name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 250 ms}}
   - {name: drain, use: computing.poll, target: ce, after: [submit], options: {drain: true, interval: 200 ms}}
