@@ -26,6 +26,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "begin_run": ("test",),
 }
 """What an entry of each kind must have to be acted upon."""
+AGAIN = "`pileup clean` tries again; if the system is gone for good, remove the folder of the run"
+"""What next, where a system could not be reached or refused."""
 OPTIONAL = ("pid", "ticks", "namespace", "boot", "mark", "do", "process")
 """What it may have."""
 

@@ -12,7 +12,7 @@ from pileup.model.plan import Case
 from pileup.plugin.batch import BatchTarget
 from pileup.plugin.verdict import verdict_on
 from pileup.record.tally import Pressed
-from pileup.run.recovery.intents import Intent
+from pileup.run.recovery.intents import AGAIN, Intent
 from pileup.suite import instances
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class UndoJobs:
         except Exception as problem:  # a target of anybody's
             raise TargetError(verdict_on(problem)[1], "a batch system that answers") from problem
         if left:
-            raise TargetError(f"{left} jobs could not be cancelled", "none", "`pileup clean` tries again")
+            raise TargetError(f"{left} jobs could not be cancelled", "none", AGAIN)
 
     def state(self, intent: Intent, context: Context) -> str:
         """They are cancelled, went with the server, or are kept."""

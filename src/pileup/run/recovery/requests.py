@@ -12,7 +12,7 @@ from pileup.plugin import Target
 from pileup.plugin.tape import StagingTarget
 from pileup.plugin.verdict import verdict_on
 from pileup.record import RunFolder
-from pileup.run.recovery.intents import Intent, open_intents
+from pileup.run.recovery.intents import AGAIN, Intent, open_intents
 from pileup.run.safety.leaving import STAYS
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def delete(target: Target | None, ids: Sequence[str], go_on: Callable[[], bool] 
             raise TargetError(verdict_on(problem)[1], "a tape system that answers") from problem
     if left := len(waiting) + kept:
         told = f"not deleted: {counted(left, 'stage request')} of {len(ids)}: {why or 'the run was ended at once'}"
-        raise TargetError(told, "none", "`pileup clean` tries again")
+        raise TargetError(told, "none", AGAIN)
 
 
 def end_requests(folder: RunFolder, plan: Plan, get: Callable[[str], Target | None], go_on: Callable[[], bool]) -> None:
