@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,8 @@ from pileup.plugin.sessions.span import Act, Span
 
 SETTLE = 1.0
 """Seconds that a client may take to close its connections after a session."""
+LATE = 0.2
+"""Seconds that the relay may take, on a busy machine, to take a connection whose client is gone already."""
 NAP = 0.005
 
 
@@ -45,9 +48,11 @@ class Tracer:
         To resume a session of TLS there must have been one: `skip` it. A session in which the server has sent nothing
         did not pass, whatever its client makes of that. Raises what the act raises.
         """
+        before = json.loads(self._relay.counts())["connections"]
         spans = act(f"127.0.0.1:{self._relay.port}", times + skip)[skip:]
-        connections = self._settled()
-        made = [_session(span, connections, self._added) for span in spans]
+        connections = self._settled(before)
+        ends = [*(span.begin for span in spans[1:]), sys.maxsize]
+        made = [_session(span, until, connections, self._added) for span, until in zip(spans, ends, strict=True)]
         return [(_answered(*each), each[1]) for each in zip(spans, made, strict=True)]
 
     def refusal(self) -> TargetError | None:
@@ -70,17 +75,25 @@ class Tracer:
         """Close it."""
         self.close()
 
-    def _settled(self) -> list[Connection]:
-        """Return the connections of the last sessions, once their clients have closed them."""
-        until = time.monotonic() + SETTLE
-        while json.loads(self._relay.counts())["open"] and time.monotonic() < until:
+    def _settled(self, before: int) -> list[Connection]:
+        """Return the connections of the last sessions, once their clients have closed them; `before` were there."""
+        begin = time.monotonic()
+        while (waited := time.monotonic() - begin) < SETTLE:
+            seen = json.loads(self._relay.counts())
+            if not seen["open"] and (seen["connections"] > before or waited >= LATE):
+                break
             time.sleep(NAP)
         return read(self._relay.trace(True))
 
 
-def _session(span: Span, connections: Sequence[Connection], added: int) -> Session:
+def _session(span: Span, until: int, connections: Sequence[Connection], added: int) -> Session:
+    """Return what a session was made of; `until`: when the next one begins.
+
+    A client that waits for nothing may be gone before the relay takes its connection: it is of the session before.
+    """
     mine = [each for each in connections if span.begin <= each.accepted <= span.end]
-    return session(mine, span.begin, span.end, added)
+    late = [each for each in connections if span.end < each.accepted < until]
+    return session(mine or late, span.begin, span.end, added)
 
 
 def _answered(span: Span, made: Session) -> Span:
