@@ -24,7 +24,7 @@ from servers import Server, nginx
 CONNECTIONS = 64
 WARM, WINDOW, SPARE = 0.8, 2.0, 0.7
 """Seconds that requests come before the window, in it, and after it."""
-BARS = {"wrk": Bar(most=1.4), "oha": Bar(most=1.05), "k6": Bar(most=0.25), "locust": Bar(most=0.125)}
+BARS = {"wrk": Bar(most=0.95), "oha": Bar(most=0.8), "k6": Bar(most=0.25), "locust": Bar(most=0.125)}
 """Ours to theirs: k6 at least 4 times, locust at least 8 times dearer."""
 
 SCRIPT = """

@@ -69,9 +69,9 @@ def test_an_http_request(tmp_path):
     with nginx(tmp_path) as url:
         (tmp_path / "data" / "small").write_text("ok")
         step = replace(Step("step", "request", Keys(names=("small",))), method="GET")
-        assert 2_000 < each(tmp_path, "http", url, step) < 5_720
+        assert 2_000 < each(tmp_path, "http", url, step) < 5_500
 
 
 def test_a_stat_by_xroot(tmp_path):
     with xrootd(tmp_path / "xrootd") as server:
-        assert 1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < 6_300
+        assert 1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < 5_700

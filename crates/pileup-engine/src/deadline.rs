@@ -21,10 +21,14 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Wait for a future until a moment, ns since the epoch; none: it is not ready by then. It stays where it is: an operation has kilobytes.
-    pub async fn within<F: Future>(&mut self, until: i64, mut future: Pin<&mut F>) -> Option<F::Output> {
+    /// Wait for a future from now on until a moment, both in ns since the epoch; none: it is not ready by then. It stays where it is: an
+    /// operation has kilobytes.
+    pub async fn within<F: Future>(&mut self, now: i64, until: i64, mut future: Pin<&mut F>) -> Option<F::Output> {
+        // a timer that rings later cannot have rung: it is not looked at, since it is in memory that nothing else here needs
+        let mut set = now < self.rings && self.rings <= until;
         poll_fn(|context| match future.as_mut().poll(context) {
             Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending if std::mem::take(&mut set) => Poll::Pending,
             Poll::Pending => self.poll_until(until, context).map(|()| None),
         })
         .await
@@ -71,13 +75,13 @@ mod tests {
             let mut deadline = Deadline::default();
             for (limit, takes) in [(20, 0), (40, 1), (10, 100), (30, 100), (5, 100), (300, 1), (20, 100)] {
                 let begun = clock::now();
-                let done = deadline.within(begun + limit * MS, pin!(sleep(Duration::from_millis(takes)))).await;
+                let done = deadline.within(begun, begun + limit * MS, pin!(sleep(Duration::from_millis(takes)))).await;
                 let took = clock::now() - begun;
                 assert_eq!(done.is_some(), (takes as i64) < limit);
                 assert!(took >= limit.min(takes as i64) * MS, "{limit} {takes} {took}");
             }
-            assert_eq!(deadline.within(0, pin!(async { 7 })).await, Some(7), "what is ready is not too late");
-            assert_eq!(deadline.within(0, pin!(std::future::pending::<()>())).await, None);
+            assert_eq!(deadline.within(0, 0, pin!(async { 7 })).await, Some(7), "what is ready is not too late");
+            assert_eq!(deadline.within(0, 0, pin!(std::future::pending::<()>())).await, None);
         });
     }
 }

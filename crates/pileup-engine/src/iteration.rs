@@ -156,7 +156,7 @@ impl<'a> Iteration<'a> {
         let call = Call { sums, sum, ..Call::new(id, step, number, self.hand.name.text.as_str()) };
         let done = if cut {
             let until = begun.saturating_add_unsigned(self.prepared.timeout);
-            self.hand.deadline.within(until, pin!(client.act(&call, &mut self.hand.act))).await
+            self.hand.deadline.within(begun, until, pin!(client.act(&call, &mut self.hand.act))).await
         } else {
             Some(client.act(&call, &mut self.hand.act).await)
         };

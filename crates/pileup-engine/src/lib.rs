@@ -15,6 +15,7 @@ pub mod ending;
 mod gate;
 mod iteration;
 mod native;
+mod near;
 pub mod noop;
 pub mod press;
 pub mod program;

@@ -19,6 +19,7 @@ use crate::early::early_clients;
 use crate::ending::{Ending, EndingKind};
 use crate::gate::Gate;
 use crate::iteration::{Hand, Iteration, Prepared};
+use crate::near::Near;
 use crate::press::{Press, pacing};
 use crate::program::Program;
 use crate::refusal::PressError;
@@ -44,6 +45,8 @@ const CLOSING: Duration = Duration::from_millis(200);
 const TURNS: u32 = 8;
 /// How often a worker that waits looks whether the load was stopped.
 const LOOK: i64 = 50_000_000;
+/// More clients than this on a worker are a crowd: their memory does not stay in the caches of a core.
+const CROWD: u32 = 256;
 
 /// Begin; returns at once.
 pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), PressError> {
@@ -225,7 +228,8 @@ impl<F: Factory> Worker<F> {
         }
         if start.new {
             let client = hall.opened.pop();
-            let task = spawn_local(Self::client(Rc::clone(self), client, start));
+            let crowd = self.shard.load().most_clients().is_some_and(|clients| clients > CROWD);
+            let task = spawn_local(Near::new(Self::client(Rc::clone(self), client, start), crowd));
             hall.tasks.push(task);
             return;
         }

@@ -156,18 +156,8 @@ pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unus
     Ok((parsed, value))
 }
 
-fn write_number(into: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut begin = digits.len();
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        begin -= 1;
-        if number == 0 {
-            break;
-        }
-    }
-    into.extend_from_slice(&digits[begin..]);
+fn write_number(into: &mut Vec<u8>, number: u64) {
+    into.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Bytes in both directions, encrypted or not.
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
@@ -58,7 +60,7 @@ impl Stream {
     pub fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>> {
         if let (Self::Plain(inner), []) = (&*self, other) {
             // the kernel nearly always has room for a request: to get in line for it first costs more than to try
-            match inner.try_write(one) {
+            match inner.try_io(Interest::WRITABLE, || Ok(rustix::net::send(inner, one, SendFlags::NOSIGNAL)?)) {
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
             }
@@ -108,14 +110,13 @@ impl Stream {
     /// that its server has closed is lost. `begin` gets the first bytes of what has come; nothing of it is taken away from plain TCP.
     pub fn rest(&mut self, context: &mut Context<'_>, begin: &mut [u8]) -> Rest {
         match self {
-            Self::Plain(inner) => match peek(inner.as_raw_fd(), begin) {
-                Ok(0) => Rest::Closed,
+            Self::Plain(inner) => match peek(inner, begin) {
+                Err(Errno::WOULDBLOCK) => Rest::Silent,
+                Ok(0) | Err(_) => Rest::Closed,
                 Ok(there) => Rest::Unasked(there),
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => Rest::Silent,
-                Err(_) => Rest::Closed,
             },
             Self::Tls(inner) => {
-                if peek(inner.get_ref().0.as_raw_fd(), begin).is_ok_and(|there| there == 0) {
+                if peek(inner.get_ref().0, begin).is_ok_and(|there| there == 0) {
                     return Rest::Closed;
                 }
                 let mut buffer = ReadBuf::new(begin);
@@ -155,15 +156,39 @@ pub enum Rest {
 }
 
 /// Look at what has come without taking it; never waits.
-fn peek(descriptor: RawFd, into: &mut [u8]) -> io::Result<usize> {
-    let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
-    // SAFETY: the descriptor is open, and the buffer is as long as it says.
-    let read = unsafe { libc::recv(descriptor, into.as_mut_ptr().cast(), into.len(), flags) };
-    usize::try_from(read).map_err(|_| io::Error::last_os_error())
+fn peek(tcp: &TcpStream, into: &mut [u8]) -> Result<usize, Errno> {
+    rustix::net::recv(tcp, into, RecvFlags::PEEK | RecvFlags::DONTWAIT).map(|(read, _)| read)
+}
+
+/// Read what is there. The system call itself, not that of the C library, which a thread may be cancelled in: getting ready for that is a
+/// tenth of what a small read takes.
+fn poll_receive(tcp: &TcpStream, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    loop {
+        ready!(tcp.poll_read_ready(context))?;
+        let mut received = None;
+        let done = tcp.try_io(Interest::READABLE, || {
+            let room = buffer.initialize_unfilled();
+            let read = rustix::net::recv(tcp, &mut *room, RecvFlags::empty())?.0;
+            received = Some(read);
+            // less than there is room for: the kernel has no more, and need not be asked again before it says so
+            if 0 < read && read < room.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        });
+        match (received, done) {
+            (Some(read), _) => {
+                buffer.advance(read);
+                return Poll::Ready(Ok(()));
+            }
+            (None, Err(cause)) if cause.kind() == io::ErrorKind::WouldBlock => {}
+            (None, done) => return Poll::Ready(done),
+        }
+    }
 }
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        with_stream!(self.get_mut(), stream => stream.poll_read(context, buffer))
+        match self.get_mut() {
+            Self::Plain(tcp) => poll_receive(tcp, context, buffer),
+            Self::Tls(tls) => Pin::new(tls.as_mut()).poll_read(context, buffer),
+        }
     }
 }

@@ -17,6 +17,8 @@ const HOPS: u32 = 16;
 const SESSIONS: usize = 8;
 /// Longest answer that is kept as a whole.
 const ANSWER: u64 = 16 << 20;
+/// The same for attributes, which are some numbers.
+const ATTRIBUTES: u64 = 4096;
 /// Longest listing.
 pub(crate) const LISTING: u64 = 64 << 20;
 
@@ -49,13 +51,17 @@ pub struct XrootClient {
     pub(crate) turn: u64,
     sessions: Vec<Session>,
     kept: Option<Kept>,
+    /// Where the path of an object is made, and where attributes land: memory that is used again.
+    path: String,
+    answer: Vec<u8>,
     /// Whether something unexpected has come on an idle session.
     pub(crate) unasked: bool,
 }
 
 impl XrootClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
-        Self { target, number, turn: 0, sessions: Vec::new(), kept: None, unasked: false }
+        let (path, answer) = (String::new(), Vec::new());
+        Self { target, number, turn: 0, sessions: Vec::new(), kept: None, path, answer, unasked: false }
     }
 
     /// Log in at home, where that has not been done.
@@ -181,8 +187,12 @@ impl XrootClient {
 
     /// Attributes of an object.
     pub(crate) async fn stat(&mut self, path: &str, act: &mut Act) -> Result<Attributes, Trouble> {
-        let answer = self.ask_for(&about(Code::Stat, path), act).await?;
-        frame::attributes(&answer).map_err(Trouble::garbage)
+        let mut answer = std::mem::take(&mut self.answer);
+        answer.clear();
+        let asked = self.ask(&about(Code::Stat, path), &mut keep(&mut answer), ATTRIBUTES, act).await;
+        let found = asked.and_then(|_| frame::attributes(&answer).map_err(Trouble::garbage));
+        self.answer = answer;
+        found
     }
 
     /// Ask the server something (kXR_query).
@@ -300,11 +310,17 @@ impl XrootClient {
         Ok(())
     }
 
-    /// Make the path of an object.
-    pub(crate) fn path(&self, key: &str) -> Result<String, Failure> {
-        let mut path = String::new();
+    /// Make the path of an object, in memory that [`Self::keep_path`] takes back.
+    pub(crate) fn path(&mut self, key: &str) -> Result<String, Failure> {
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
         self.target.address.path(key, &mut path).map_err(Failure::failed)?;
         Ok(path)
+    }
+
+    /// The operation on an object has ended.
+    pub(crate) fn keep_path(&mut self, path: String) {
+        self.path = path;
     }
 }
 

@@ -106,15 +106,17 @@ pub fn head(bytes: [u8; ANSWER]) -> Parsed<Head> {
 pub fn put(into: &mut Vec<u8>, stream: u16, code: Code, body: [u8; 16], data: &[&[u8]]) {
     let length: usize = data.iter().map(|piece| piece.len()).sum();
     put_head(into, stream, code, body, u32::try_from(length).unwrap_or(u32::MAX));
-    data.iter().for_each(|piece| into.extend_from_slice(piece));
+    data.iter().filter(|piece| !piece.is_empty()).for_each(|piece| into.extend_from_slice(piece));
 }
 
 /// Write the head of a request that is followed by so many bytes.
 pub fn put_head(into: &mut Vec<u8>, stream: u16, code: Code, body: [u8; 16], length: u32) {
-    into.extend_from_slice(&stream.to_be_bytes());
-    into.extend_from_slice(&(code as u16).to_be_bytes());
-    into.extend_from_slice(&body);
-    into.extend_from_slice(&length.to_be_bytes());
+    let mut head = [0; 24];
+    head[..2].copy_from_slice(&stream.to_be_bytes());
+    head[2..4].copy_from_slice(&(code as u16).to_be_bytes());
+    head[4..20].copy_from_slice(&body);
+    head[20..].copy_from_slice(&length.to_be_bytes());
+    into.extend_from_slice(&head);
 }
 
 /// The 16 bytes between code and length, given as (place, bytes).
@@ -220,14 +222,35 @@ fn is_word(text: &str) -> bool {
 /// When it is none of that.
 pub fn attributes(body: &[u8]) -> Parsed<Attributes> {
     let wrong = "invalid attributes";
-    let text = std::str::from_utf8(trim(body)).map_err(|_| wrong)?;
-    let mut words = text.split_ascii_whitespace().skip(1);
-    let mut next = || words.next().ok_or(wrong);
-    Ok(Attributes {
-        size: next()?.parse().map_err(|_| wrong)?,
-        flags: next()?.parse().map_err(|_| wrong)?,
-        changed: next()?.parse().map_err(|_| wrong)?,
-    })
+    let mut rest = trim(body);
+    let (id, size, flags) = (word(&mut rest), decimal(word(&mut rest)), decimal(word(&mut rest)));
+    let changed = seconds(word(&mut rest)).ok_or(wrong)?;
+    let flags = flags.and_then(|flags| u32::try_from(flags).ok()).filter(|_| id.is_ascii());
+    Ok(Attributes { size: size.ok_or(wrong)?, flags: flags.ok_or(wrong)?, changed })
+}
+
+/// Take the next word; empty at the end.
+fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let text = rest.trim_ascii_start();
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    let (word, behind) = text.split_at(end);
+    *rest = behind;
+    word
+}
+
+/// A time in s since the epoch, or before it.
+fn seconds(word: &[u8]) -> Option<i64> {
+    match word.strip_prefix(b"-") {
+        Some(before) => 0i64.checked_sub_unsigned(decimal(before)?),
+        None => decimal(word)?.try_into().ok(),
+    }
+}
+
+/// A number in decimal digits; none for anything else.
+fn decimal(word: &[u8]) -> Option<u64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    let add = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(digit(byte)?);
+    if word.is_empty() { None } else { word.iter().try_fold(0, add) }
 }
 
 /// The handle of an opened file, and its attributes when they were asked for and given.

@@ -48,6 +48,7 @@ impl Client for XrootClient {
             }
             verb => Err(Failure::unable(verb).into()),
         };
+        self.keep_path(path);
         self.rest().await;
         let unasked = std::mem::take(&mut self.unasked);
         result.map_err(|trouble| trouble.failure)?;
