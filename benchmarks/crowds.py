@@ -1,5 +1,6 @@
 """Very many paced clients in one process, each once a second, every iteration recorded: 100,000 that do nothing, and as
-many over HTTP as open files allow, up to 20,000. Share of a core, memory of a client, and how late they start.
+many over HTTP to one address as open files and free ports allow, up to 20,000. Share of a core, memory of a client, and
+how late they start.
 
 A window of 0.05 s is undisturbed when the witnesses, threads of real-time priority on both cores that wake up each
 millisecond, were never later than 0.1 ms in it: what is late then is late by the generator."""
@@ -22,11 +23,21 @@ SECOND = 1_000_000_000
 NOOPS, REQUESTS = 100_000, 20_000
 SPARE = 500
 """Descriptors of a process that are not a client's."""
+PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 WATCHED = (meter.SERVER_CORE, meter.GENERATOR_CORE)
 LATE = Bar(most=100)
 """Most microseconds that 99 of 100 may start late in an undisturbed window."""
 LEAST_CALM = 10
 """Undisturbed windows that a run needs to count."""
+
+
+def ports() -> int:
+    """Return how many connections to one address find a port at once.
+
+    Linux tries ports of one parity first; for those of the other each connection searches through all that are taken.
+    """
+    first, last = map(int, PORTS.read_text().split())
+    return (last - first + 1) // 2
 
 
 def command(clients: int, client: dict[str, Any], step: dict[str, Any]) -> list[str]:
@@ -56,7 +67,7 @@ def once(clients: int, words: list[str]) -> dict[str, float]:
 def run(folder: Path, pairs: int) -> Report:
     """Take the figures: half as many crowds as pairs."""
     meter.need_two_cores()
-    sessions = min(REQUESTS, meter.open_files() - SPARE)
+    sessions = min(REQUESTS, meter.open_files() - SPARE, ports())
     with nginx(folder) as server:
         request = {"protocol": "http", "settings": {"url": server.url}}
         crowds = {

@@ -250,7 +250,7 @@ impl<'a> Iteration<'a> {
         for wait in std::mem::take(&mut self.hand.act.own_waits) {
             let operation = self.shard.recorder().name(wait.what);
             let (intended, start, end) = (wait.begun, wait.begun, wait.ended);
-            self.shard.own_wait(&self.start, Row { intended, start, end, operation, ..Row::default() });
+            self.shard.part(&self.start, Row { intended, start, end, operation, ..Row::default() });
             all += end - start;
         }
         all

@@ -1,7 +1,7 @@
 //! Bytes as they come: what a client under way has moved, split by whether the load was being measured then.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use pileup_pacer::clock;
 use pileup_record::Phase;
@@ -9,6 +9,9 @@ use pileup_schedule::{Load, Stage};
 
 /// Parts of a load's life that are measured: (begin, end) in ns since the epoch.
 pub type Spans = Arc<[(i64, i64)]>;
+
+/// Whether any client has moved something since a frame has looked last.
+pub type Moved = Arc<AtomicBool>;
 
 /// Whether a moment is measured.
 #[must_use]
@@ -31,6 +34,7 @@ pub fn phase_of(load: &Load, stage: Stage) -> Phase {
 #[derive(Debug)]
 pub struct Progress {
     spans: Spans,
+    moved: Moved,
     /// String id of the operation's name.
     operation: AtomicU32,
     /// Bytes of this operation so far.
@@ -52,9 +56,9 @@ pub struct Come {
 impl Progress {
     /// Of a client that does nothing yet.
     #[must_use]
-    pub fn new(spans: Spans) -> Self {
+    pub fn new(spans: Spans, moved: Moved) -> Self {
         let (operation, noted) = (AtomicU32::new(0), AtomicU64::new(0));
-        Self { spans, operation, noted, measured: AtomicU64::new(0), beside: AtomicU64::new(0) }
+        Self { spans, moved, operation, noted, measured: AtomicU64::new(0), beside: AtomicU64::new(0) }
     }
 
     /// An operation of this name begins.
@@ -77,6 +81,9 @@ impl Progress {
         if more > 0 {
             let counter = if within(&self.spans, at) { &self.measured } else { &self.beside };
             counter.fetch_add(more, Relaxed);
+            if !self.moved.load(Relaxed) {
+                self.moved.store(true, Relaxed);
+            }
         }
     }
 
@@ -106,7 +113,7 @@ mod tests {
     #[test]
     fn bytes_count_once_and_by_when_they_came() {
         let now = clock::now();
-        let inside = Progress::new(Arc::new([(now - 1_000_000_000, now + 60_000_000_000)]));
+        let inside = Progress::new(Arc::new([(now - 1_000_000_000, now + 60_000_000_000)]), Moved::default());
         inside.begin(4);
         inside.note(100);
         inside.note(250);
@@ -114,7 +121,7 @@ mod tests {
         inside.note(50); // the request was made again
         inside.note(80);
         assert_eq!((inside.take().measured, inside.noted(), inside.operation()), (30, 80, 4));
-        let outside = Progress::new(Arc::new([(now - 2, now - 1)]));
+        let outside = Progress::new(Arc::new([(now - 2, now - 1)]), Moved::default());
         outside.note(9);
         assert_eq!(outside.take(), Come { measured: 0, beside: 9 });
     }

@@ -10,7 +10,7 @@ use pileup_schedule::Load;
 
 use crate::client::RECONNECT_PAUSE;
 use crate::ending::Ending;
-use crate::progress::{Come, Progress, Spans, phase_of, within};
+use crate::progress::{Come, Moved, Progress, Spans, phase_of, within};
 use crate::puller::{Begin, Puller, Step, Streak};
 use crate::reconnect::Reconnect;
 
@@ -106,6 +106,8 @@ pub struct Shard {
     single: AtomicU32,
     /// Operations of an iteration: each may take the timeout.
     operations: AtomicU64,
+    /// Whether something was moved since the last frame.
+    moved: Moved,
     state: Mutex<State>,
 }
 
@@ -155,6 +157,7 @@ impl Shard {
             untimed,
             single: AtomicU32::new(0),
             operations: AtomicU64::new(1),
+            moved: Moved::default(),
             state: Mutex::new(state),
         }
     }
@@ -285,7 +288,8 @@ impl Shard {
         if state.progress.len() <= place {
             state.progress.resize(place + 1, None);
         }
-        let made = state.progress[place].get_or_insert_with(|| Arc::new(Progress::new(Arc::clone(&self.spans))));
+        let made = state.progress[place]
+            .get_or_insert_with(|| Arc::new(Progress::new(Arc::clone(&self.spans), Arc::clone(&self.moved))));
         Arc::clone(made)
     }
 
@@ -399,8 +403,8 @@ impl Shard {
         let pause = state.reconnect.after(start.client, place, ended.unreachable);
         let passed = ended.outcome == Outcome::Passed;
         if state.puller.finished_and_pauses(start.client, ended.end, passed, pause) && pause > 0 {
-            let (name, begun, free) =
-                (self.recorder.name(RECONNECT_PAUSE), ended.end, ended.end.saturating_add_unsigned(pause));
+            let (name, begun) = (self.recorder.name(RECONNECT_PAUSE), ended.end);
+            let free = begun.saturating_add_unsigned(pause);
             let end = state.puller.end().map_or(free, |end| free.min(end.max(begun)));
             let row = Row { intended: begun, start: begun, end, operation: name, ..Row::default() };
             self.write_beside(&mut state, start, row);
@@ -408,12 +412,7 @@ impl Shard {
         true
     }
 
-    /// Record a time that pileup itself let pass in an iteration or behind it: an operation without calls and bytes.
-    pub fn own_wait(&self, start: &Start, row: Row) {
-        self.write_beside(&mut self.state(), start, row);
-    }
-
-    /// Record a part of an operation: an operation without calls.
+    /// Record a part of an operation, or a time that pileup itself let pass in an iteration or behind it: an operation without calls.
     pub fn part(&self, start: &Start, row: Row) {
         self.write_beside(&mut self.state(), start, row);
     }
@@ -539,13 +538,12 @@ impl Shard {
         state.puller.stopped().is_some() && state.puller.under_way() == 0
     }
 
-    /// When iterations under way are given up: after nothing more began, each operation of the last iteration may take its timeout, plus a
-    /// moment to be reported.
+    /// When iterations under way are given up: once nothing begins, each operation of the last one may take its timeout, and a moment.
     pub fn deadline(&self) -> Option<i64> {
         let mut state = self.state();
         state.puller.look(clock::now());
-        let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
         let stopped = state.puller.stopped()?;
+        let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
         let most = self.load.timeout.saturating_mul(self.operations.load(Ordering::Relaxed)).saturating_add(MOMENT);
         Some(last.max(stopped).saturating_add_unsigned(most))
     }
@@ -561,20 +559,22 @@ impl Shard {
         self.state().puller.ending().clone()
     }
 
-    /// Count what operations under way have moved.
+    /// Count what operations under way have moved. Clients wait meanwhile: where nothing has moved nothing is looked at.
     fn count_under_way(&self, state: &mut State) {
         let now = clock::now();
-        for place in 0..state.progress.len() {
-            let Some(progress) = state.progress[place].clone() else { continue };
-            let come = progress.take();
-            self.count(state, place, progress.operation(), come, now);
+        for place in 0..state.progress.len().min(state.under_way.len()) {
+            let (Some(_), Some(progress)) = (&state.under_way[place], &state.progress[place]) else { continue };
+            let (come, operation) = (progress.take(), progress.operation());
+            self.count(state, place, operation, come, now);
         }
     }
 
     /// Return what happened since the last call: counters, and histograms in `tally` and `late`.
     pub fn tell(&self, tally: &mut Tally, late: &mut Histogram) -> Told {
         let mut state = self.state();
-        self.count_under_way(&mut state);
+        if self.moved.swap(false, Ordering::Relaxed) {
+            self.count_under_way(&mut state);
+        }
         tally.absorb(&mut state.tally);
         late.add(&state.late);
         state.late.reset();

@@ -53,7 +53,7 @@ impl Duplex for Memory<'_> {
         0
     }
 
-    fn wake_at(&self, bytes: usize) {
+    fn wake_at(&mut self, bytes: usize) {
         assert!(bytes > 0, "never woken");
     }
 

@@ -113,7 +113,7 @@ pub(crate) trait Duplex: AsyncRead + Unpin {
     /// Bytes that have left and that the other end has not acknowledged.
     fn unacknowledged(&self) -> u64;
     /// Wake the reader only when so many bytes are there, or the stream ends: there must be as many to come.
-    fn wake_at(&self, bytes: usize);
+    fn wake_at(&mut self, bytes: usize);
     /// Say that nothing more comes, as far as that can be said at once.
     fn say_end(&mut self, context: &mut Context<'_>);
 }
@@ -139,7 +139,7 @@ impl Duplex for Stream {
         Self::unacknowledged(self)
     }
 
-    fn wake_at(&self, bytes: usize) {
+    fn wake_at(&mut self, bytes: usize) {
         Self::wake_at(self, bytes);
     }
 

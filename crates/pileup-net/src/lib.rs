@@ -2,6 +2,7 @@
 //!
 //! It knows no protocol and nothing of the engine.
 
+mod ahead;
 pub mod certificate;
 pub mod route;
 pub mod stream;

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use crate::ahead::{Ahead, poll_receive};
 use crate::route::NoConnection;
 use crate::tls::Trust;
 use crate::words;
@@ -20,7 +21,7 @@ pub enum Stream {
     /// Plain TCP.
     Plain(TcpStream),
     /// TLS over it.
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Ahead>>),
 }
 
 macro_rules! with_stream {
@@ -46,7 +47,7 @@ impl Stream {
     pub async fn encrypt(tcp: TcpStream, trust: &Trust, host: &str) -> Result<Self, NoConnection> {
         let reached = |words| NoConnection { words, unreachable: false, number: None };
         let name = Trust::name(host).map_err(|wrong| reached(wrong.into()))?;
-        let stream = trust.connector().connect(name, tcp).await;
+        let stream = trust.connector().connect(name, Ahead::new(tcp)).await;
         Ok(Self::Tls(Box::new(stream.map_err(|cause| reached(words::connecting(&cause)))?)))
     }
 
@@ -93,16 +94,22 @@ impl Stream {
     }
 
     /// Wake the reader only when so many bytes are there (SO_RCVLOWAT), or the stream ends: fewer and larger reads. Who sets it must be sure that
-    /// so many come. Over TLS, where bytes come in records, this does nothing.
-    pub fn wake_at(&self, bytes: usize) {
-        if let Self::Plain(inner) = self {
-            let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-            let size = size_of::<libc::c_int>() as libc::socklen_t;
-            // SAFETY: the descriptor is open, the value is what this option takes. Where it fails reads are only smaller.
-            unsafe {
-                let value = (&raw const value).cast();
-                libc::setsockopt(inner.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, size);
+    /// twice as many come. Over TLS a quarter of them wakes it, for a part may have been read already; more than one reads ahead.
+    pub fn wake_at(&mut self, bytes: usize) {
+        let (tcp, bytes) = match self {
+            Self::Plain(tcp) => (&*tcp, bytes),
+            Self::Tls(tls) => {
+                let ahead = tls.get_mut().0;
+                ahead.read_far(bytes > 1);
+                (ahead.tcp(), (bytes / 4).max(1))
             }
+        };
+        let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        let size = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: the descriptor is open, the value is what this option takes. Where it fails reads are only smaller.
+        unsafe {
+            let value = (&raw const value).cast();
+            libc::setsockopt(tcp.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, size);
         }
     }
 
@@ -116,7 +123,8 @@ impl Stream {
                 Ok(there) => Rest::Unasked(there),
             },
             Self::Tls(inner) => {
-                if peek(inner.get_ref().0, begin).is_ok_and(|there| there == 0) {
+                let ahead = inner.get_ref().0;
+                if ahead.is_empty() && peek(ahead.tcp(), begin).is_ok_and(|there| there == 0) {
                     return Rest::Closed;
                 }
                 let mut buffer = ReadBuf::new(begin);
@@ -135,7 +143,7 @@ impl Stream {
     pub fn unacknowledged(&self) -> u64 {
         let tcp = match self {
             Self::Plain(inner) => inner,
-            Self::Tls(inner) => inner.get_ref().0,
+            Self::Tls(inner) => inner.get_ref().0.tcp(),
         };
         let mut bytes: libc::c_int = 0;
         // SAFETY: the descriptor is open, and this request writes one int.
@@ -158,30 +166,6 @@ pub enum Rest {
 /// Look at what has come without taking it; never waits.
 fn peek(tcp: &TcpStream, into: &mut [u8]) -> Result<usize, Errno> {
     rustix::net::recv(tcp, into, RecvFlags::PEEK | RecvFlags::DONTWAIT).map(|(read, _)| read)
-}
-
-/// Read what is there. The system call itself, not that of the C library, which a thread may be cancelled in: getting ready for that is a
-/// tenth of what a small read takes.
-fn poll_receive(tcp: &TcpStream, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-    loop {
-        ready!(tcp.poll_read_ready(context))?;
-        let mut received = None;
-        let done = tcp.try_io(Interest::READABLE, || {
-            let room = buffer.initialize_unfilled();
-            let read = rustix::net::recv(tcp, &mut *room, RecvFlags::empty())?.0;
-            received = Some(read);
-            // less than there is room for: the kernel has no more, and need not be asked again before it says so
-            if 0 < read && read < room.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
-        });
-        match (received, done) {
-            (Some(read), _) => {
-                buffer.advance(read);
-                return Poll::Ready(Ok(()));
-            }
-            (None, Err(cause)) if cause.kind() == io::ErrorKind::WouldBlock => {}
-            (None, done) => return Poll::Ready(done),
-        }
-    }
 }
 
 impl AsyncRead for Stream {

@@ -310,7 +310,7 @@ impl XrootClient {
         Ok(())
     }
 
-    /// Make the path of an object, in memory that [`Self::keep_path`] takes back.
+    /// Make the path of an object, in memory that [`Self::keep_path`] keeps.
     pub(crate) fn path(&mut self, key: &str) -> Result<String, Failure> {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
