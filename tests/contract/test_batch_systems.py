@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pileup.plugin import NotThere, Refused
 from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Claim, Fate, Job, JobSpec, JobState
 from tests.servers.arc import QUICK as ARC_QUICK
 from tests.servers.arc import arc
@@ -141,6 +142,28 @@ def test_a_job_has_its_variables_and_its_files(target: BatchTarget, stem: str) -
         assert Path(there, "copy").read_bytes() == content
         assert Path(there, "names").read_text().split() == ["a.bin", "b"]
         assert not Path(Path(there, "folder").read_text().strip()).exists(), "it is removed with the job"
+
+
+@pytest.mark.long
+def test_files_that_a_job_has_made_are_handed_out_or_refused(target: BatchTarget, stem: str) -> None:
+    if not target.keeps_files:
+        with pytest.raises(Refused, match="hands no files out"):
+            target.fetch(Job(stem, "1", JobState.COMPLETED), "b")
+        return
+    content = bytes(range(256)) * 16
+    wanted = [
+        JobSpec(f"{stem}-in", command=("cp", "a", "b"), work="command", files={"a": content}, outputs=("b",)),
+        JobSpec(f"{stem}-made", command=("sh", "-c", "printf hello >c.txt"), work="command", outputs=("c.txt",)),
+        JobSpec(f"{stem}-not", command=("true",), work="command", outputs=("c.txt",)),
+    ]
+    assert [each.refused for each in target.submit(wanted)] == [""] * 3
+    told = over(target, [job.name for job in wanted])
+    assert [told[job.name].state for job in wanted] == [JobState.COMPLETED] * 2 + [JobState.FAILED]
+    copy, made, _ = (told[job.name] for job in wanted)
+    assert target.fetch(copy, "b") == content
+    assert target.fetch(made, "c.txt") == b"hello"
+    with pytest.raises(NotThere):
+        target.fetch(made, "d.txt")
 
 
 @pytest.mark.long

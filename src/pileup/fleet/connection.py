@@ -103,8 +103,9 @@ class Connection:
             except TimeoutError:
                 self.lose(f"it took nothing for {SILENCE:.0f} s")
             except (OSError, ValueError):
-                self.ended.wait(UNTIL_WHY)  # the reading side knows why
-                self.lose("its pipe is closed")
+                # the reading side knows why, but for a place whose children keep its pipe open
+                if not self.ended.wait(UNTIL_WHY):
+                    self.lose(self._why())
         return not self.lost
 
     def ask(self, kind: str, plain: Mapping[str, object] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:

@@ -63,6 +63,8 @@ class JobSpec:
     """Variables of the job, in addition to what the system gives it."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Name -> content of files in the folder in which the job begins; together at most FILES_LIMIT bytes."""
+    outputs: tuple[str, ...] = ()
+    """Names of files that the job makes in that folder, kept after its end (`BatchTarget.fetch`)."""
 
     def __post_init__(self) -> None:
         if (self.work == "command") != bool(self.command):
@@ -78,16 +80,19 @@ def shell_line(job: JobSpec) -> str:
     Signals to its process group end it. A busy core is limited by wall time: `timeout` ends with the status 124 then,
     and with --foreground stays in the group (it would not end at all after a time of 0).
 
-    With files it begins in a folder of its own, which is removed when it ends, unless it is ended by SIGKILL.
+    With files it begins in a folder of its own, which is removed when it ends, unless it is ended by SIGKILL. Its
+    outputs are moved from there to where the system has begun it. A job that has not made all of its outputs fails.
     """
     variables = "".join(f"export {name}={shlex.quote(value)}; " for name, value in job.environment.items())
-    if not job.files:
+    if not job.files and not job.outputs:
         return variables + _work_line(job)
     copies = [
         f"echo {b64encode(content).decode()} | base64 -d >{shlex.quote(name)}" for name, content in job.files.items()
     ]
-    steps = [IN_FOLDER, *copies, f"({_work_line(job)})"]
-    return variables + " && ".join(steps)
+    made = shlex.join(job.outputs)
+    kept = [f'mv {made} "$b"/' if job.files else f"ls {made} >/dev/null"] if made else []
+    begin = ["b=$PWD", IN_FOLDER] if job.files and made else [IN_FOLDER] if job.files else []
+    return variables + " && ".join([*begin, *copies, f"({_work_line(job)})", *kept])
 
 
 IN_FOLDER = """d=$(mktemp -d) && cd "$d" && trap 'cd / && rm -rf "$d"' EXIT && trap 'exit 143' TERM INT"""
@@ -219,6 +224,8 @@ class BatchTarget(Target):
     """Whether it purges jobs when it is asked to (`purge`); if not, it forgets ended jobs by itself."""
     runs_jobs: ClassVar[bool] = True
     """Whether jobs run; if they are only simulated, they cannot have an environment or files."""
+    keeps_files: ClassVar[bool] = False
+    """Whether it keeps files that a job has made until the job is purged (`fetch`)."""
 
     @abstractmethod
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
@@ -273,6 +280,13 @@ class BatchTarget(Target):
             f"delegation {delegation.id!r} stays: a target of kind {self.kind!r} cannot take one back; "
             "expected that it expires by itself"
         )
+
+    def fetch(self, job: Job, name: str) -> bytes:
+        """Return a file that a job, which has ended, has made (`JobSpec.outputs`).
+
+        Raises NotThere if there is none of that name, Refused if the system keeps no files.
+        """
+        raise Refused(f"file {name!r} of job {job.name!r} is not kept: kind {self.kind!r} hands no files out")
 
     def introduce(self, user: str) -> None:
         """Register a new user; one who is registered already is fine.

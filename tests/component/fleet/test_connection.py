@@ -1,14 +1,17 @@
 """The process at the other end: ended with what it has started, and nobody else."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
+from pileup._core._native import VERSION
+from pileup.fleet import connection as module
 from pileup.fleet.connection import Connection, NoPileup
 from pileup.fleet.launch import Start
-from pileup.fleet.wire import HELLO, encode
+from pileup.fleet.wire import HELLO, PROTOCOL, encode
 from pileup.model.errors import TargetError
 
 
@@ -68,4 +71,26 @@ def test_a_host_without_pileup_is_told_from_one_that_is_not_reached(
     with pytest.raises(TargetError) as problem:
         connection.greet(1.5)
     assert type(problem.value) is kind
+    connection.close()
+
+
+def test_a_killed_place_is_told_from_one_that_closed_its_pipe_though_a_child_keeps_that_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNTIL_WHY", 0.2)
+    hello = encode("hello", {"version": VERSION, "protocol": PROTOCOL, "host": "there"})
+    (tmp_path / "hello").write_bytes(HELLO + hello)
+    command = f"cd {tmp_path}; cat hello; sleep 60 & echo $$ >me; exec cat >taken"
+    lost: list[str] = []
+    connection = Connection(Start("near", ("sh", "-c", command), False, "python3"), gone=lost.append)
+    connection.greet(10)
+    deadline = time.monotonic() + 10
+    while not (tmp_path / "taken").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(int((tmp_path / "me").read_text()), signal.SIGKILL)
+    while connection.send("ping"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert lost == [connection.lost] == ["it ended by SIGKILL"]
     connection.close()

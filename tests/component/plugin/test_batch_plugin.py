@@ -146,3 +146,22 @@ def test_what_a_system_cannot_do_is_refused() -> None:
 def test_what_is_told_of_a_cancelled_job_begins_with_that_word_whatever_the_system_says(reason: str, told: str) -> None:
     job = Job("a", "1", JobState.CANCELLED, reason=reason)
     assert job.verdict == (Outcome.FAILED, told)
+
+
+@pytest.mark.parametrize("files", [{}, {"f": b"x"}])
+@pytest.mark.parametrize(("made", "code"), [("printf hi >'out 1'; printf ho >o2", 0), ("printf hi >'out 1'", 1)])
+def test_outputs_are_left_where_the_job_began_and_a_job_without_them_fails(
+    files: dict[str, bytes], made: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "session").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path / "session")
+    outputs = ("out 1", "o2")
+    done = shell(JobSpec("a", command=("sh", "-c", made), work="command", files=files, outputs=outputs))
+    assert bool(done.returncode) == bool(code)
+    assert list((tmp_path / "tmp").iterdir()) == []
+    left = {path.name: path.read_text() for path in (tmp_path / "session").iterdir()}
+    assert left["out 1"] == "hi"
+    assert left.get("o2") == (None if code else "ho")
+    assert "f" not in left

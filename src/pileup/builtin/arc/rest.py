@@ -77,6 +77,13 @@ class Rest:
         judge(answer.head, "GET", path)
         return answer.body.decode("utf-8", "replace")
 
+    def file(self, job: str, name: str) -> bytes:
+        """Return a file of a job's session folder. Raises NotThere for one that is not there."""
+        path = f"{BASE}jobs/{quote(job, safe='')}/session/{quote(name, safe='')}"
+        answer = self._connections.send("GET", path)
+        judge(answer.head, "GET", path)
+        return answer.body
+
     def ask_to_sign(self) -> tuple[str, str]:
         """Begin a delegation; return its id and the request to be signed."""
         answer = self._send("POST", f"{BASE}delegations", b"", JSON, "action=new", HTTPStatus.CREATED)

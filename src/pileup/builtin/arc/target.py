@@ -59,6 +59,7 @@ class ArcTarget(BatchTarget):
     kind = "arc"
     provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
     relayed: ClassVar[bool] = True
+    keeps_files: ClassVar[bool] = True
     launch_settings = ArcSettings
 
     identities: str = option("", help="folder with an identity NAME.pem for each user: certificate and key, or a proxy")
@@ -220,6 +221,10 @@ class ArcTarget(BatchTarget):
         gone = self.jobs.act("clean", over)
         busy = tuple(job.id for job in known.values() if not job.state.final)
         return Purged(len(gone), busy, tuple(each for each in ids if each not in known))
+
+    def fetch(self, job: Job, name: str) -> bytes:
+        """Return a file of the session folder of a job, as its owner."""
+        return self.users.rest(self.jobs.book.entry(job.id).user).file(job.id, name)
 
     def counts(self) -> dict[JobState, int]:
         """Return how many jobs of pileup's users there are in each state."""

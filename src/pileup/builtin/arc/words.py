@@ -43,6 +43,8 @@ def describe(job: JobSpec, queue: str = "", more: str = "") -> str:
         line = f"echo {b64encode(line.encode()).decode()} | base64 -d | sh"
     given = {"jobname": job.name, "queue": queue, "delegationid": job.delegation}
     told = "".join(f"({name}={quoted(value)})" for name, value in given.items() if value)
+    made = "".join(f'({quoted(name)} "")' for name in job.outputs)
+    told += f"(outputfiles={made})" if made else ""
     return f'&(executable="/bin/sh")(arguments="-c" {quoted(line)}){told}{more}'
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pileup.builtin.computing.jobs import Users, check_users, hand_in, handed_over, lack_of_users, one_of
+from pileup.builtin.computing.payload import FileName, Files, read_files
 from pileup.plugin import Count, Duration, Op, Target, Test, TimeLaw, option, split_command
-from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Delegation, JobSpec, Work
+from pileup.plugin.batch import BatchTarget, Delegation, JobSpec, Work
 
 Environment = dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str]
 """Variables of a job."""
-Files = dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")], str]
-"""Files of a job: name there -> path here."""
 
 
 class ComputingSubmit(Test):
@@ -36,6 +33,10 @@ class ComputingSubmit(Test):
     the job's command, which the record of the system may show: do not put secrets there. A suite that sets them for
     jobs that are only simulated is refused.
 
+    `outputs` are files that the job makes in that folder, and that the system keeps until the job is purged:
+    `computing.fetch` fetches them. A job that has not made all of them fails. A suite that sets them for a system that
+    hands no files out, as Slurm does not, is refused.
+
     With `users: 5` client 0 is `user1`, client 1 `user2`, …, client 5 `user1` again; a list gives other names. With
     `delegation: shared` every client delegates credentials once before it begins; its jobs use them, and
     `computing.renew` renews them. With `per-job` it delegates before each job, as the operation `delegate`, so that the
@@ -51,6 +52,7 @@ class ComputingSubmit(Test):
     command: str | list[str] | None = option(None, help="program and arguments of a job, for `work: command`")
     environment: Environment = option({}, help="variables of a job, name: value")
     inputs: Files = option({}, help="files of a job, name there: path here")
+    outputs: tuple[FileName, ...] = option((), help="files that a job makes, for `computing.fetch`")
     batch: Count = option(1, ge=1, le=100_000, help="jobs in one request")
     prefix: str = option("pileup", pattern=r"^[A-Za-z0-9_.-]{1,60}$", help="how the names of the jobs begin")
     user: str = option("", help="user to submit for, where the system allows it")
@@ -66,14 +68,18 @@ class ComputingSubmit(Test):
             raise ValueError(
                 f"work {self.work!r} with command {self.command!r}; expected `work: command` and a command, or neither"
             )
-        self._files = _read_files(self.context.folder, self.inputs)
+        self._files = read_files(self.context.folder, self.inputs, "inputs")
         self._command = () if self.command is None else tuple(split_command(self.command, shell=False))
         check_users(self.users, self.user)
 
     def problem_on(self, target: Target) -> str:
-        """Refuse an environment and files where no job runs."""
-        given = [word for word in ("environment", "inputs") if getattr(self, word)]
-        if not given or not isinstance(target, BatchTarget) or target.runs_jobs:
+        """Refuse an environment and files where no job runs, and outputs where nobody could have them."""
+        if not isinstance(target, BatchTarget):
+            return ""
+        given = [word for word in ("environment", "inputs", "outputs") if getattr(self, word)]
+        if target.runs_jobs and self.outputs and not target.keeps_files:
+            return f"`outputs` on kind {target.kind!r}, which hands no files out; expected a target that does, e.g. arc"
+        if not given or target.runs_jobs:
             return ""
         return f"`{given[0]}` on kind {target.kind!r}, which only simulates jobs; expected a target that runs them"
 
@@ -107,7 +113,8 @@ class ComputingSubmit(Test):
             with op("delegate", self._user) as delegate:
                 delegate.calls = 1
                 handed = self._delegated().id
-        return JobSpec(name, duration, self._command, self._user, handed, self.work, self.environment, self._files)
+        payload = (self.work, self.environment, self._files, self.outputs)
+        return JobSpec(name, duration, self._command, self._user, handed, *payload)
 
     def _delegated(self) -> Delegation:
         made: Delegation = self.target.delegate(self.lifetime, self._user)
@@ -123,22 +130,3 @@ class ComputingSubmit(Test):
         """The submission, for each job three operations, and the delegations."""
         delegations = self.batch if self.delegation == "per-job" else 0
         return iterations * (1 + 3 * self.batch + delegations), 0
-
-
-def _read_files(folder: Path, wanted: Mapping[str, str]) -> dict[str, bytes]:
-    """Return name -> content of files whose paths are relative to a folder.
-
-    Raises ValueError when one cannot be read, and when they are too large together.
-    """
-    found: dict[str, bytes] = {}
-    left = FILES_LIMIT
-    for name, path in wanted.items():
-        try:
-            with (folder / path).open("rb") as file:
-                found[name] = file.read(left + 1)
-        except OSError as problem:
-            raise ValueError(f"file {path!r} of `inputs`: {problem.strerror}; expected one that can be read") from None
-        left -= len(found[name])
-        if left < 0:
-            raise ValueError(f"`inputs` are larger than {FILES_LIMIT >> 10} KiB together; expected small ones")
-    return found

@@ -22,8 +22,10 @@ class ComputingWatch(Test):
     a purged job. One iteration asks for all of them in one request (operation `status`) and purges those that have
     ended in another (operation `purge`, whose calls are the jobs). A system that purges by itself, as Slurm does, is
     not asked to: there each job is watched until it is forgotten, and the time from its end until then is the detached
-    operation `kept`. The sample `purged` is how many went in an iteration. Jobs that the system no longer knows
-    although nobody saw them end are dropped, and counted in the sample `unknown`. Only jobs of this run are touched.
+    operation `kept`. With `purge: service` the same is done where the system could be asked, so that its own policy is
+    what is seen; with `purge: false` a job that has ended is only let go. The sample `purged` is how many went in an
+    iteration. Jobs that the system no longer knows although nobody saw them end are dropped, and counted in the sample
+    `unknown`. Only jobs of this run are touched.
     """
 
     name = "computing.watch"
@@ -31,7 +33,9 @@ class ComputingWatch(Test):
 
     jobs: Count = option(5, ge=1, le=1000, help="jobs watched at a time")
     which: Literal["random", "oldest"] = option("random", help="which of the open ones; random by the seed")
-    purge: bool = option(True, help="purge those that are over, or see that the system does")
+    purge: bool | Literal["service"] = option(
+        True, help="purge those that are over, where the system can be asked to; `service`: see that it does by itself"
+    )
 
     def setup(self) -> None:
         """Begin with no job."""
@@ -49,12 +53,17 @@ class ComputingWatch(Test):
         over = [job for job in found if job.state.final]
         if not self.purge:
             self._drop(job.name for job in over)
-        elif self.target.purges:
+        elif self._asks:
             forgotten += purge_ended(op, self.target, self.ledger, over) if over else 0
             self._drop(job.name for job in over)
         else:
             self._keep(op, over)
         self.report("purged", forgotten, "jobs")
+
+    @property
+    def _asks(self) -> bool:
+        """Whether the system is asked to purge."""
+        return self.purge is True and self.target.purges
 
     def _forgotten(self, known: set[str]) -> int:
         """Drop the jobs that the system no longer knows; return how many it has purged by itself after their end."""
@@ -62,7 +71,7 @@ class ComputingWatch(Test):
         ended = [name for name in gone if self.ledger.since(KEPT, name) is not None]
         end_kept(self.ledger, ended)
         self._drop(gone)
-        purged = 0 if self.target.purges else len(ended)
+        purged = 0 if self._asks else len(ended)
         self.report("unknown", len(gone) - purged, "jobs")
         return purged
 
@@ -82,7 +91,7 @@ class ComputingWatch(Test):
         if not missing:
             return
         taken = set(self._watched)
-        kinds = (KEPT, "job") if self.purge and self.target.purges else ("job",)
+        kinds = (KEPT, "job") if self._asks else ("job",)
         free = [name for kind in kinds for name in self.ledger.keys(kind) if name not in taken]
         if self.which == "oldest":
             self._watched += free[:missing]

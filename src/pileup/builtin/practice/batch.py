@@ -180,7 +180,7 @@ def _read(body: bytes, of: str) -> _Answer:
 
 def _wanted(job: JobSpec) -> dict[str, str | float]:
     """What the server is reported: it only pretends, so that what a job would do is of no matter, and how long is."""
-    if job.environment or job.files:
+    if job.environment or job.files or job.outputs:
         raise Failed(f"job {job.name!r} has an environment or files, which a simulated job cannot have")
     wanted: dict[str, str | float] = {"name": job.name, "duration": job.duration}
     if job.delegation:

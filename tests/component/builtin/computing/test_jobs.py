@@ -244,6 +244,7 @@ tests: [{{name: p, use: computing.submit, target: ce, options: {{{option}}}}}]
 """
 ARC = ("arc", 'url: "https://ce.site.org/arex"')
 SIMULATED = ("practice-batch", "launch: {}")
+SLURM = ("slurm", 'url: "https://slurm.site.org:6820"')
 
 
 @pytest.mark.parametrize(
@@ -255,6 +256,9 @@ SIMULATED = ("practice-batch", "launch: {}")
         (ARC, "inputs: {f: nothing}", "file 'nothing' of `inputs`: No such file or directory"),
         (ARC, "inputs: {f: large}", "`inputs` are larger than 32 KiB together"),
         (ARC, "inputs: {f: small, g: most}", "`inputs` are larger than 32 KiB together"),
+        (SIMULATED, "outputs: [f]", "`outputs` on kind 'practice-batch', which only simulates jobs"),
+        (SLURM, "outputs: [f]", "`outputs` on kind 'slurm', which hands no files out"),
+        (ARC, "outputs: [../f]", "../f"),
     ],
 )
 def test_variables_and_files_that_cannot_be_are_refused_before_the_run(
@@ -272,10 +276,41 @@ def test_variables_and_files_that_cannot_be_are_refused_before_the_run(
     assert problem.expected
 
 
+FETCHING = """
+pileup: 1
+title: fetch
+targets: {{ce: {{kind: {kind}, {where}}}}}
+tests:
+  - {{name: p, use: computing.submit, target: ce}}
+  - {{name: f, use: computing.fetch, target: ce, with: [p], options: {{{option}}}, load: {{every: 1 s, for: 9 s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "option", "told"),
+    [
+        (ARC, "", "neither `files` nor `same_as` names a file"),
+        (ARC, "same_as: {f: nothing}", "file 'nothing' of `same_as`: No such file or directory"),
+        (SLURM, "files: [f]", "kind 'slurm' hands no files of jobs out"),
+        (SIMULATED, "files: [f]", "kind 'practice-batch' hands no files of jobs out"),
+    ],
+)
+def test_what_cannot_be_fetched_is_refused_before_the_run(
+    tmp_path: Path, system: tuple[str, str], option: str, told: str
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(FETCHING.format(kind=system[0], where=system[1], option=option))
+    with pytest.raises(SuiteError) as caught:
+        load(suite)
+    assert [told in problem.what and bool(problem.expected) for problem in caught.value.problems] == [True]
+
+
 def test_variables_and_files_go_with_every_job(tmp_path: Path) -> None:
     (tmp_path / "most").write_bytes(bytes(32 << 10))
     suite = tmp_path / "suite.yaml"
-    suite.write_text(PAYLOAD.format(kind=ARC[0], where=ARC[1], option="inputs: {f: most}, environment: {A: b}"))
+    suite.write_text(
+        PAYLOAD.format(kind=ARC[0], where=ARC[1], option="inputs: {f: most}, outputs: [o], environment: {A: b}")
+    )
     assert [case.test for case in load(suite).cases]
     with practice_batch(tmp_path) as batch, pytest.raises(Failed, match="a simulated job cannot have"):
         batch.target.submit([JobSpec("a", environment={"A": "b"})])
@@ -286,6 +321,7 @@ def test_variables_and_files_go_with_every_job(tmp_path: Path) -> None:
             taken.extend(jobs)
             return [Submission(job.name, job.name) for job in jobs]
 
-    options = {"inputs": {"f": "most"}, "environment": {"A": "b"}, "batch": 2}
+    options = {"inputs": {"f": "most"}, "outputs": ["o"], "environment": {"A": "b"}, "batch": 2}
     run_once(ComputingSubmit, Taking(), context=Context(folder=tmp_path), **options)  # type: ignore[arg-type]
-    assert [(job.environment, job.files) for job in taken] == [({"A": "b"}, {"f": bytes(32 << 10)})] * 2
+    sent = [(job.environment, job.files, job.outputs) for job in taken]
+    assert sent == [({"A": "b"}, {"f": bytes(32 << 10)}, ("o",))] * 2

@@ -154,12 +154,17 @@ class Forgetful(PracticeBatchTarget):
     purges = False
 
 
-def test_where_a_system_purges_by_itself_jobs_are_watched_until_it_has_forgotten_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [False, True])
+def test_where_a_system_purges_by_itself_jobs_are_watched_until_it_has_forgotten_them(
+    tmp_path: Path, asked: bool
+) -> None:
+    """Or where it could be asked to, and is not."""
     ledger = TestLedger()
     with practice_batch(tmp_path, slots=100, cycle=0) as batch:
         submit(batch.target, ledger, 3, DAY)
         names = ledger.keys("job")
-        test = ComputingWatch(Forgetful(batch.target.url), jobs=2, which="oldest")
+        kind, purge = (PracticeBatchTarget, "service") if asked else (Forgetful, True)
+        test = ComputingWatch(kind(batch.target.url), jobs=2, which="oldest", purge=purge)
         test.ledger = ledger
         told: list[tuple[str, float]] = []
         test.reporter = lambda sample, _: told.append((sample.metric, sample.value))
