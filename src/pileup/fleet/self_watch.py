@@ -1,7 +1,11 @@
-"""Each place watches itself: its CPU, waits for a CPU, late wake-ups, and what the machine has left, each second."""
+"""Each place watches itself: its CPU, waits for a CPU, late wake-ups, and what the machine has left, each second.
+
+Each minute it gives memory back that is free.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
@@ -16,6 +20,8 @@ from pileup.model.record import Sample
 
 BEAT = 10**9
 """Interval of samples, ns."""
+GIVEN_BACK = 60 * BEAT
+"""Interval at which free memory is given back, ns."""
 TICK = 10**8
 """Interval of the wake-ups whose lateness is taken, ns."""
 IDLE = 0.1
@@ -23,6 +29,9 @@ IDLE = 0.1
 MOST_THREADS = 512
 """Threads that are looked at each second, at most: those with the lowest numbers."""
 PROC = Path("/proc")
+
+_MALLOC_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)
+"""Of glibc; other C libraries have none."""
 
 Keep = Callable[[int, list[Sample]], None]
 """`keep(moment, samples)`: time in ns since the epoch."""
@@ -46,6 +55,16 @@ class CounterReading:
     """Bytes of memory held."""
     files: int | None = None
     """Descriptors open."""
+
+
+def give_back() -> None:
+    """Return the free memory of the C library to the system.
+
+    glibc keeps it for each thread up to what was free at once: after a busy moment, such as a long answer, a process
+    stays larger, and with one such moment after the other it looks like a leak.
+    """
+    if _MALLOC_TRIM is not None:
+        _MALLOC_TRIM(0)
 
 
 def read(proc: Path = PROC) -> CounterReading:
@@ -126,7 +145,7 @@ class SelfWatch:
 
         A stop of the whole process is a sample of its own, at the moment at which it went on.
         """
-        due = _following(now(), BEAT)
+        due, full = _following(now(), BEAT), _following(now(), GIVEN_BACK)
         loop_lag.take()
         begin, wait, stops = time.monotonic_ns(), TICK, Stops(time.process_time_ns())
         while not self._end.wait(wait / 1e9):
@@ -140,6 +159,9 @@ class SelfWatch:
             if moment >= due:
                 self._sample(moment)
                 due = _following(moment, BEAT)
+            if moment >= full:
+                give_back()
+                full = _following(moment, GIVEN_BACK)
             begin, wait = time.monotonic_ns(), max(1, min(TICK, due - now()))
 
     def _sample(self, moment: int) -> None:

@@ -5,13 +5,14 @@ import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from pileup.fleet import loop_lag
-from pileup.fleet.self_watch import CounterReading, SelfWatch, Stops, read, samples
+from pileup.fleet import loop_lag, self_watch
+from pileup.fleet.self_watch import CounterReading, SelfWatch, Stops, give_back, read, samples
 from pileup.model import self_metrics
 from pileup.plugin import Daemon, Launcher, Line
 from pileup.run.servers.supervisor import Supervisor
@@ -174,3 +175,35 @@ def test_servers_that_were_launched_are_not_counted(tmp_path: Path) -> None:
         time.sleep(0.01)
     supervisor.end_all()
     assert read().children - before.children < SECOND // 10
+
+
+def peak(kept: list[bytes]) -> None:
+    """Hold 60 MB in pieces that the allocator takes from a thread's own memory, and keep the last of them."""
+    pieces = [os.urandom(100_000) for _ in range(600)]
+    kept.append(pieces.pop())
+
+
+def held() -> int:
+    rss = read().rss
+    assert rss is not None
+    return rss
+
+
+def test_memory_that_is_free_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[bytes] = []
+    before = held()
+    thread = threading.Thread(target=peak, args=(kept,))
+    thread.start()
+    thread.join()
+    assert held() - before > 40 << 20, "the allocator keeps it below what is still in use"
+    give_back()
+    assert held() - before < 10 << 20
+    given: list[float] = []
+    monkeypatch.setattr(self_watch, "GIVEN_BACK", SECOND)
+    monkeypatch.setattr(self_watch, "give_back", lambda: given.append(time.monotonic()))
+    watch = SelfWatch(0, lambda moment, found: None)
+    until = time.monotonic() + 5
+    while len(given) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    watch.close()
