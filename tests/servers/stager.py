@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,8 @@ class Fate:
 
     steps: list[Step] = field(default_factory=list)
     problem: str = ""
+    ended: int = 0
+    """When it was over here, ns since the epoch."""
 
     def at(self, stage: Stage) -> int:
         """When it came to a stage first."""
@@ -66,6 +69,7 @@ class Stagers:
                 fate.steps.append(step)
         except Failed as failure:
             fate.problem = failure.what
+        fate.ended = time.time_ns()
         return fate
 
     def recall_all(self, *asked: tuple[int, str]) -> list[Fate]:
