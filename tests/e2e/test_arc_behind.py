@@ -129,8 +129,9 @@ def test_after_twenty_random_kills_every_submission_is_accounted_for(tmp_path: P
 
 
 def moments(path: Path, pattern: str) -> list[str]:
-    """Return the times of day, in seconds, of the lines of a log that have a pattern."""
-    return re.findall(rf"^\[?[\d-]{{10}} (\d\d:\d\d:\d\d)\b.*(?:{pattern})", path.read_text(), re.MULTILINE)
+    """Return the times of day, in seconds, of the lines of a log that have a pattern; MariaDB writes ` 7:05:00`."""
+    found = re.findall(rf"^\[?[\d-]{{10}} ([ \d]\d:\d\d:\d\d)\b.*(?:{pattern})", path.read_text(), re.MULTILINE)
+    return [each.replace(" ", "0") for each in found]
 
 
 @pytest.mark.long
