@@ -56,6 +56,8 @@ class Connection:
         self.lost = ""
         """Why the place is gone; empty while it is alive."""
         self.ended = threading.Event()
+        self._deaf = False
+        """Whether nothing can be sent any more."""
         self._take = take
         self._gone = gone
         self._sending = threading.Lock()
@@ -94,19 +96,26 @@ class Connection:
         self.host, self._greeted = hello.text("host")[:200], True
 
     def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:
-        """Send a message; False when the place is lost. It is lost if it reads nothing for SILENCE."""
+        """Send a message; False when the place is lost, or soon will be. It is lost if it reads nothing for SILENCE."""
         data = encode(kind, plain, blobs)
         with self._sending:
             try:
-                if not self.lost:
+                if not self.lost and not self._deaf:
                     self._channel.send(data, SILENCE)
             except TimeoutError:
                 self.lose(f"it took nothing for {SILENCE:.0f} s")
             except (OSError, ValueError):
-                # the reading side knows why, but for a place whose children keep its pipe open
-                if not self.ended.wait(UNTIL_WHY):
-                    self.lose(self._why())
-        return not self.lost
+                self._deaf = True
+                threading.Thread(target=self._find_out, name=f"{self.start.name} end", daemon=True).start()
+        return not self.lost and not self._deaf
+
+    def _find_out(self) -> None:
+        """Lose a place to which nothing can be sent. The reading side knows why, unless children keep the pipe open.
+
+        It has a thread of its own: the one that sends may be that side, or hold what that side waits for.
+        """
+        if not self.ended.wait(UNTIL_WHY):
+            self.lose(self._why())
 
     def ask(self, kind: str, plain: Mapping[str, object] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:
         """Send a message and return the answer of kind `awaited`. Raises TargetError when the place is lost."""

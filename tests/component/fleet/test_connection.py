@@ -74,14 +74,11 @@ def test_a_host_without_pileup_is_told_from_one_that_is_not_reached(
     connection.close()
 
 
-def test_a_killed_place_is_told_from_one_that_closed_its_pipe_though_a_child_keeps_that_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "UNTIL_WHY", 0.2)
+def killed(tmp_path: Path, lost: list[str]) -> Connection:
+    """Return the connection to a place that was killed and whose child keeps its pipe open; a message did not go."""
     hello = encode("hello", {"version": VERSION, "protocol": PROTOCOL, "host": "there"})
     (tmp_path / "hello").write_bytes(HELLO + hello)
     command = f"cd {tmp_path}; cat hello; sleep 60 & echo $$ >me; exec cat >taken"
-    lost: list[str] = []
     connection = Connection(Start("near", ("sh", "-c", command), False, "python3"), gone=lost.append)
     connection.greet(10)
     deadline = time.monotonic() + 10
@@ -92,5 +89,26 @@ def test_a_killed_place_is_told_from_one_that_closed_its_pipe_though_a_child_kee
     while connection.send("ping"):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    return connection
+
+
+def test_a_killed_place_is_told_from_one_that_closed_its_pipe_though_a_child_keeps_that_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNTIL_WHY", 0.2)
+    lost: list[str] = []
+    connection = killed(tmp_path, lost)
+    assert connection.ended.wait(10)
     assert lost == [connection.lost] == ["it ended by SIGKILL"]
     connection.close()
+
+
+def test_who_sends_to_a_killed_place_does_not_wait_until_it_is_known_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNTIL_WHY", 60)
+    lost: list[str] = []
+    connection = killed(tmp_path, lost)  # it returns within its ten seconds
+    assert not connection.send("ping")
+    assert (connection.lost, lost) == ("", [])
+    connection.lose("the test is over")
