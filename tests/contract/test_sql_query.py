@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pileup.builtin.database.query_test import SqlQuery
@@ -97,6 +98,11 @@ def _two_rows(served: Served) -> None:
 def ask(served: Served, *statements: str, timeout: int = 20 * SECOND, number: int = 0, **options: Any) -> Iteration:
     context = Context(timeout=timeout, compared=True)
     return run_once(SqlQuery, served.target, context=context, number=number, statements=list(statements), **options)
+
+
+def home_of(served: Served) -> Path:
+    """Return the folder of a private server."""
+    return Path(served.target.url.partition("=")[2].removesuffix("/db.sock"))
 
 
 def digest(done: Iteration) -> float:
@@ -227,9 +233,15 @@ def test_a_log_of_slow_queries_is_kept(served: Served) -> None:
 def test_a_client_whose_server_was_killed_goes_on_when_it_is_back(served: Served) -> None:
     if served.supervisor is None:
         pytest.skip("SQLite has no server")
+    if served.kind == "postgresql":
+        assert ask(served, "CHECKPOINT").passed  # with `flush: second` a kill loses what was committed just before
     test = SqlQuery(served.target, Context(timeout=20 * SECOND), statement="DELETE FROM jobs WHERE id < 9")
     test.setup()
+    servers = [each for each in psutil.Process().children() if str(home_of(served)) in " ".join(each.cmdline())]
+    backends = [child for each in servers for child in each.children(recursive=True)]
+    assert servers
     served.supervisor.kill(NAME)
+    assert not psutil.wait_procs(backends, timeout=20)[1]  # PostgreSQL's may outlive their server for a moment
     outcomes = [_once(test)]
     outcomes.append(_once(test))
     served.supervisor.restart(NAME)
@@ -254,5 +266,4 @@ def _once(test: SqlQuery) -> tuple[str, str]:
 def test_nobody_else_comes_into_a_private_server(served: Served) -> None:
     if served.supervisor is None:
         pytest.skip("SQLite has no server")
-    folder = Path(served.target.url.partition("=")[2].removesuffix("/db.sock"))
-    assert folder.stat().st_mode & 0o077 == 0
+    assert home_of(served).stat().st_mode & 0o077 == 0
