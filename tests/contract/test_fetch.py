@@ -12,16 +12,21 @@ from pileup.builtin.computing.submit import ComputingSubmit
 from pileup.plugin import Context
 from pileup.plugin.batch import BatchTarget
 from pileup.plugin.testing import Iteration, TestLedger, run_once
-from tests.servers.arc import QUICK, arc
+from tests.servers.arc import QUICK, RunningArc, arc
 
 pytestmark = pytest.mark.long
 MADE = "seq 5 >numbers; cp in.bin back.bin; cat numbers >>log"
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BatchTarget]:
-    with arc(tmp_path_factory.mktemp("ce"), slots=8, **QUICK) as server:
-        yield server.target()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningArc]:
+    with arc(tmp_path_factory.mktemp("ce"), slots=8, **QUICK) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def target(server: RunningArc) -> BatchTarget:
+    return server.target()
 
 
 def submitted(target: BatchTarget, context: Context, command: str, outputs: list[str]) -> TestLedger:
@@ -79,3 +84,14 @@ def test_what_differs_or_is_not_there_fails_and_the_others_come_all_the_same(
     rest = fetched(target, ledger, context, files=["back.bin"])
     assert rest.passed, rest.error
     assert numbers(rest) == {"purged": 3, "unknown": 0, "fetched": 3}, "the first was fetched, and is left where it is"
+
+
+def test_files_of_a_service_of_which_only_the_url_is_known_come_back_too(server: RunningArc, tmp_path: Path) -> None:
+    (tmp_path / "in.bin").write_bytes(bytes(range(256)) * 100)
+    context = Context(folder=tmp_path)
+    target = server.site(tmp_path)
+    assert not target.introduces, "the case is void: pileup knows this service as its own"
+    ledger = submitted(target, context, MADE, ["numbers", "back.bin"])
+    done = fetched(target, ledger, context, files=["numbers"], same_as={"back.bin": "in.bin"})
+    assert done.passed, done.error
+    assert numbers(done) == {"purged": 4, "unknown": 0, "fetched": 8}
