@@ -106,8 +106,8 @@ def run(folder: Path, pairs: int) -> Report:
     storage_servers.prepare(folder, {FILE: 1000})
     with storage_servers.xrootd(folder) as grid:
         url = grid.urls["root"]
-        commands = {"engine": by_engine(url, SESSIONS), "bindings": by_bindings(url, SESSIONS)}
-        commands |= by_loop(folder, url)
+        commands = {"bindings": by_bindings(url, SESSIONS), "engine": by_engine(url, SESSIONS)}
+        commands |= by_loop(folder, url)  # what is compared runs one right after the other
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in commands}
         for number in range(pairs):
             for name in commands if number % 2 == 0 else reversed(commands):

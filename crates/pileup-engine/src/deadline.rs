@@ -18,6 +18,7 @@ pub struct Deadline {
     timer: Option<Pin<Box<Sleep>>>,
     /// When it rings, ns since the epoch.
     rings: i64,
+    waited: bool,
 }
 
 impl Deadline {
@@ -26,12 +27,19 @@ impl Deadline {
     pub async fn within<F: Future>(&mut self, now: i64, until: i64, mut future: Pin<&mut F>) -> Option<F::Output> {
         // a timer that rings later cannot have rung: it is not looked at, since it is in memory that nothing else here needs
         let mut set = now < self.rings && self.rings <= until;
-        poll_fn(|context| match future.as_mut().poll(context) {
-            Poll::Ready(value) => Poll::Ready(Some(value)),
-            Poll::Pending if std::mem::take(&mut set) => Poll::Pending,
-            Poll::Pending => self.poll_until(until, context).map(|()| None),
+        poll_fn(|context| {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                return Poll::Ready(Some(value));
+            }
+            self.waited = true;
+            if std::mem::take(&mut set) { Poll::Pending } else { self.poll_until(until, context).map(|()| None) }
         })
         .await
+    }
+
+    /// Whether a future was waited for since this was asked last, so that others had a turn meanwhile.
+    pub fn has_waited(&mut self) -> bool {
+        std::mem::take(&mut self.waited)
     }
 
     /// Ready when this moment is past.
@@ -82,6 +90,17 @@ mod tests {
             }
             assert_eq!(deadline.within(0, 0, pin!(async { 7 })).await, Some(7), "what is ready is not too late");
             assert_eq!(deadline.within(0, 0, pin!(std::future::pending::<()>())).await, None);
+        });
+    }
+
+    #[test]
+    fn only_what_was_not_ready_at_once_was_waited_for() {
+        on_runtime(async {
+            let (mut deadline, begun) = (Deadline::default(), clock::now());
+            deadline.within(begun, begun + 1000 * MS, pin!(async {})).await;
+            assert!(!deadline.has_waited());
+            deadline.within(begun, begun + 1000 * MS, pin!(sleep(Duration::from_millis(1)))).await;
+            assert!(deadline.has_waited() && !deadline.has_waited(), "it is asked since the last time");
         });
     }
 }

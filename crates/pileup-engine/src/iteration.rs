@@ -68,6 +68,11 @@ impl Hand {
         let act = Act { progress: Some(Arc::clone(&progress)), ..Act::default() };
         Self { name: Name::default(), progress, act, deadline: Deadline::default() }
     }
+
+    /// Whether its client has waited for the system since this was asked last.
+    pub fn has_waited(&mut self) -> bool {
+        self.deadline.has_waited()
+    }
 }
 
 /// The name of the object that a client acts on.

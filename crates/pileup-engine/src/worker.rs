@@ -41,7 +41,7 @@ const OPENING: Duration = Duration::from_secs(10);
 const ABREAST: usize = 64;
 /// How long the clients of a worker may take to disconnect.
 const CLOSING: Duration = Duration::from_millis(200);
-/// Iterations that a client may do before others of its worker get a turn.
+/// Iterations that a client may do without waiting for the system before others of its worker get a turn.
 const TURNS: u32 = 8;
 /// How often a worker that waits looks whether the load was stopped.
 const LOOK: i64 = 50_000_000;
@@ -284,8 +284,9 @@ impl<F: Factory> Worker<F> {
         let mut hand = Hand::new(self.shard.progress(start.client));
         loop {
             Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
-            turns += 1;
-            if turns % TURNS == 0 {
+            turns = if hand.has_waited() { 0 } else { turns + 1 };
+            if turns == TURNS {
+                turns = 0;
                 tokio::task::yield_now().await;
             }
             start = match self.hand_out_but(start.client) {
