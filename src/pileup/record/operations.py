@@ -205,12 +205,14 @@ def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[
         count += block.count
         if count >= most:
             rows = np.concatenate(waiting)
+            waiting = []
             yield rows, texts
             if len(texts) > 2 * KEPT:
                 names = names or _names(reader)
                 names.update(np.unique(rows["operation"]).tolist())  # of a table that grows
                 texts = _still_known(texts, names)
-            waiting, count = [], 0
+            del rows  # and not held while the next ones are put together
+            count = 0
     if waiting:
         yield np.concatenate(waiting), texts
 
@@ -264,6 +266,7 @@ def pieces(tables: list[Path], run: Manifest, folder: Path, options: str) -> lis
                 with told.query(rows, texts) as query:
                     group = f"ROW_GROUP_SIZE {2 * CHUNK}"  # one for each chunk
                     connection.execute(f"COPY ({query}) TO {quoted(made[-1])} ({options}, {group})")
+                del taken, rows, texts  # and not held while the next ones are put together
         return made
 
     with ThreadPoolExecutor(HANDS) as pool:
