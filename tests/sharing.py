@@ -28,6 +28,8 @@ FIRST = (
     "tests/repo/",
 )
 """Begin of what takes longest, and that first: else one worker is busy with it when all others have ended."""
+IN_TURN = ("tests/e2e/test_cream_arc.py", "tests/e2e/test_cream_slurm.py")
+"""Files that are for one worker: beside each other, two batch systems that start hundreds of jobs make both late."""
 SHARED = re.compile(r"scope=|^@(?:functools\.)?cache", re.MULTILINE)
 """What a file (or the conftest.py beside it) has whose tests share fixtures or results."""
 
@@ -48,6 +50,8 @@ class Sharing(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
+        if file in IN_TURN:
+            return IN_TURN[0]
         return file if shared(self.config.rootpath / file) else nodeid
 
     def _reschedule(self, node: WorkerController) -> None:
