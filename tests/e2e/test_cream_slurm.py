@@ -11,7 +11,7 @@ from tests.support import require_programs
 
 pytestmark = [pytest.mark.timed, pytest.mark.idle]
 
-SLURM = {"held": "60 s", "settle": "25 s"}
+SLURM = {"held": "60 s"}
 MET = dict.fromkeys(("J", "L", "S", "A", "W", "G", "D", "N", "R", "P"), "met")
 PEOPLE = {"daemon", "bin", "games", "man", "mail"}
 
