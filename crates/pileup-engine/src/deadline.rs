@@ -18,6 +18,7 @@ pub struct Deadline {
     timer: Option<Pin<Box<Sleep>>>,
     /// When it rings, ns since the epoch.
     rings: i64,
+    /// Whether a future was not ready at once since `has_waited` was called last.
     waited: bool,
 }
 
