@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import os
 from collections import Counter
@@ -53,6 +54,8 @@ class Watch:
         csv.writer(text, lineterminator="\n").writerows((request, *fate) for fate in fates)
         place = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)  # other clients write to it, too
         with os.fdopen(place, "ab", buffering=0) as file:
-            if file.tell() < LARGEST:
-                head = "" if file.tell() else "request,path,fate,reason\n"
+            fcntl.flock(file, fcntl.LOCK_EX)  # of two that find it empty, one writes the head
+            size = os.fstat(place).st_size
+            if size < LARGEST:
+                head = "" if size else "request,path,fate,reason\n"
                 file.write((head + text.getvalue()).encode())
