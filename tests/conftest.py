@@ -4,15 +4,18 @@
 two in five.
 """
 
+import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import Scheduling
 
+from pileup.model.collecting import uncollected
 from pileup.model.surroundings import introduce
 from tests.sharing import Sharing, place
 
@@ -28,6 +31,20 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_STATE_HOME"] = state
     introduce(os.environ, os.geteuid())
     config.add_cleanup(lambda: shutil.rmtree(state, ignore_errors=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect thousands of tests without looking for garbage among them, then or later."""
+    with uncollected():
+        collected = yield
+    gc.freeze()
+    return collected
+
+
+def pytest_unconfigure() -> None:
+    """Let what was set aside go in order."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

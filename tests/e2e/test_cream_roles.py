@@ -74,6 +74,7 @@ def run(folder: Path, code: int, **values: str) -> tuple[dict[str, Any], Path]:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_each_role_acts_ten_times_beside_a_queue_that_is_held(tmp_path: Path) -> None:
     results, folder = run(tmp_path, 0)
     assert verdicts(results) == ALL_MET
