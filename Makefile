@@ -72,6 +72,8 @@ fast-test: build
 long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.long|others_long)
 
+# they wait for nearly all of their time
+idle-test: WORKERS = 5
 idle-test: build
 	$(BIN)/python tools/tests.py idle -m "timed and idle" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.idle)
 
