@@ -12,7 +12,7 @@ from tests.support import require_programs
 @pytest.mark.long
 def test_an_overloaded_arc_refuses_nothing_and_hands_over_what_fits(tmp_path: Path) -> None:
     require_programs(PROGRAMS)
-    values = {"rate": "20 /s", "pressed": "12 s", "backlog": "50", "again": "80 s"}
+    values = {"rate": "20 /s", "pressed": "7 s", "backlog": "50", "again": "80 s"}
     results, code, said = ended("cream-overload", values, tmp_path)
     found = sure(results)
     expected = {
@@ -24,7 +24,7 @@ def test_an_overloaded_arc_refuses_nothing_and_hands_over_what_fits(tmp_path: Pa
     assert {name: found[name] for name in expected} == expected, said
     assert code == 4, said
     overload = next(case for case in results["cases"] if case["test"] == "overload")
-    assert overload["operations"][0]["counts"]["passed"] == 240, "it takes what its batch system cannot"
+    assert overload["operations"][0]["counts"]["passed"] == 140, "it takes what its batch system cannot"
 
 
 @pytest.mark.long
