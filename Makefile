@@ -13,8 +13,8 @@ MARKED = $(sort $(shell grep -rlE '$(1)' tests --include='test_*.py'))
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
 
-# cargo makes no use of the job server of make; beside the release build, for which the tests wait, it steps back a little
-CARGO := env -u MAKEFLAGS -u MFLAGS nice -n 3 cargo
+# cargo makes no use of the job server of make
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 
 .PHONY: help demo check test test-all nightly prepared packages lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
@@ -72,8 +72,6 @@ fast-test: build
 long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.long|others_long)
 
-# they wait for nearly all of their time
-idle-test: WORKERS = 5
 idle-test: build
 	$(BIN)/python tools/tests.py idle -m "timed and idle" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.idle)
 

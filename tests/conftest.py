@@ -4,7 +4,6 @@
 two in five.
 """
 
-import gc
 import os
 import shutil
 import tempfile
@@ -35,16 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect thousands of tests without looking for garbage among them, then or later."""
+    """Collect thousands of tests without looking for garbage among them."""
     with uncollected():
-        collected = yield
-    gc.freeze()
-    return collected
-
-
-def pytest_unconfigure() -> None:
-    """Let what was set aside go in order."""
-    gc.unfreeze()
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -240,8 +240,6 @@ pub struct Incomplete {
 /// What the client records while it acts; kept also when the operation ends at its timeout.
 #[derive(Debug, Default)]
 pub struct Act {
-    /// When the operation began: `now()` of the engine's clock, ns; 0: not known.
-    pub begun: i64,
     /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
     pub first_byte: i64,
     /// Bytes of payload moved so far; set by `moved`, so that they count when they come.

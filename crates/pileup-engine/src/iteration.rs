@@ -157,7 +157,6 @@ impl<'a> Iteration<'a> {
         let (step, (name, sums)) = (&self.prepared.program.steps[place], self.prepared.notes[place]);
         self.hand.name.set(place, step, number, self.shard.recorder());
         let (id, begun) = self.begin(name);
-        self.hand.act.begun = begun;
         let sum = self.sum.filter(|(of, _)| *of == number).map(|(_, sum)| sum);
         let call = Call { sums, sum, ..Call::new(id, step, number, self.hand.name.text.as_str()) };
         let done = if cut {

@@ -84,11 +84,6 @@ impl Link {
         poll_fn(|context| Poll::Ready(self.0.wire.poll_rest(context))).await
     }
 
-    /// Whether another exchange can follow, and the head of the answer before has come at most `within` ns before this time.
-    pub(crate) fn has_answered(&self, time: i64, within: i64) -> bool {
-        (0..within).contains(&(time - self.0.coming.came)) && self.0.wire.is_over()
-    }
-
     /// Whether more has come than the answer, which was read to its end.
     pub(crate) fn has_surplus(&self) -> bool {
         self.0.wire.has_surplus()

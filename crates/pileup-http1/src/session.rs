@@ -25,9 +25,6 @@ use crate::wire::{Wanted, Wire};
 const PATH: usize = 64 * 1024;
 /// Most connections that a client keeps, each to another server.
 const KEPT: usize = 8;
-/// How soon after an answer a request that can be repeated goes without a look at its connection, ns. That look costs as much as a system call
-/// does, and nearly all that it could see comes later: while the request is on its way.
-const AT_ONCE: i64 = 20_000;
 
 /// One client of a target: it has at most one connection to each server, which no other client uses.
 pub struct Session {
@@ -192,7 +189,7 @@ impl Session {
     /// has not read it, and where the request is `repeatable`; it is counted as a further call and as a repeat. Where the server may have had
     /// it in its hands it is ambiguous, whatever the method, and so it stays when there is no second connection.
     async fn send(&mut self, sent: &Sent<'_>, act: &mut Act) -> Result<Answer, Failure> {
-        let mut kept = self.kept(sent, act.begun).await;
+        let mut kept = self.kept(sent.server).await;
         let mut fresh = kept.is_none();
         loop {
             let trouble = match self.attempt(kept.take(), sent, act).await {
@@ -211,13 +208,10 @@ impl Session {
         }
     }
 
-    /// The connection to its server that was kept, when it is still good for a request of an operation that has `begun` then.
-    async fn kept(&mut self, sent: &Sent<'_>, begun: i64) -> Option<Link> {
-        let at = self.links.iter().position(|link| Arc::ptr_eq(link.server(), sent.server))?;
+    /// The connection to this server that was kept, when it is still good.
+    async fn kept(&mut self, server: &Known) -> Option<Link> {
+        let at = self.links.iter().position(|link| Arc::ptr_eq(link.server(), server))?;
         let mut link = self.links.remove(at);
-        if sent.request.repeatable && link.has_answered(begun, AT_ONCE) {
-            return Some(link);
-        }
         let rest = link.at_rest().await;
         self.unasked |= matches!(rest, Rest::Unasked(_));
         if rest == Rest::Silent { Some(link) } else { None }

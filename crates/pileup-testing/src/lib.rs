@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use pileup_engine::client::{Act, Call, Client, Failure};
 use pileup_engine::program::Step;
-use pileup_pacer::clock::now;
 use serde_json::{Value, json};
 
 /// Run a future as a worker does; panics when it takes longer.
@@ -43,7 +42,7 @@ pub fn merge(base: &mut Value, changes: &Value) {
 
 /// Let a client do one operation and say what came of it.
 pub async fn acted(client: &mut impl Client, call: &Call<'_>) -> (Result<(), Failure>, Act) {
-    let mut act = Act { begun: now(), ..Act::default() };
+    let mut act = Act::default();
     let result = client.act(call, &mut act).await;
     (result, act)
 }

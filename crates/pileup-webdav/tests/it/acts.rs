@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Call, Client, EXPECT_WAIT, Failure, Kind};
+use pileup_engine::client::{Client, EXPECT_WAIT, Failure, Kind};
 use serde_json::json;
 
 use crate::kit::{Peer, Script, act, client, run, step};
@@ -141,27 +141,6 @@ fn t8_every_request_that_a_server_reads_is_one_that_was_counted() {
         assert_eq!((passed, read), (500, 500), "it has answered all that it has read");
         assert_eq!(calls, 500 + repeats);
     });
-}
-
-#[test]
-fn t8_what_can_be_repeated_goes_at_once_and_what_cannot_only_after_a_look() {
-    for (changes, expected) in [(json!({}), (Ok(()), 2, 1)), (json!({"verb": "delete"}), (Ok(()), 1, 0))] {
-        // it closes after each answer and does not say so
-        let script = Script::new(|_, peer| {
-            peer.head();
-            peer.say(OK);
-        });
-        run(async {
-            let mut client = client(json!({"url": script.url}));
-            let (first, done) = act(&mut client, &step(json!({})), "x").await;
-            assert_eq!(first, Ok(()));
-            tokio::time::sleep(Duration::from_millis(20)).await; // closed by now, though the next has begun before
-            let mut at_once = Act { begun: done.first_byte + 1, ..Act::default() };
-            let step = step(changes.clone());
-            let result = client.act(&Call::new(77, &step, 0, "x"), &mut at_once).await;
-            assert_eq!((result, at_once.calls, at_once.repeats), expected, "{changes}");
-        });
-    }
 }
 
 /// Says nothing to Expect, and takes `size` bytes.
