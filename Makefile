@@ -21,9 +21,10 @@ CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt tools/dependencies.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip maturin
+	@$(BIN)/python tools/dependencies.py
 	touch $@
 
 build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when its sources changed
@@ -39,21 +40,21 @@ test: prepared fast-test  ## what a newcomer types: all of check, and the tests 
 
 test-all: test long-test idle-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
 
-nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
+nightly: build  ## fuzzing, large property tests, the largest cases, oldest dependencies, the stubs of the engine
 	@sh tools/nightly.sh
 
-# The release build ends on one core, and so do the linters: two at a time. The rest of them waits for the build, and the
-# tests of the engine for the servers that they use; in `make check` they take those that are there.
+# The release build ends on one core, and so do the linters: two at a time. The tests of the engine wait for the servers
+# that they use; in `make check` they take those that are there.
 prepared:
 	@$(MAKE) --no-print-directory -j2 FIRST=packages build packages lint-rust rust-test system lint-python
 
-lint: build lint-python lint-rust  ## style, types, layers, words
+lint: lint-python lint-rust  ## style, types, layers, words
 
-lint-python: build
+lint-python: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=src $(BIN)/lint-imports
 	$(BIN)/python tools/prose/lint.py
 
 lint-rust:
@@ -70,7 +71,7 @@ fast-test: build
 	$(BIN)/python tools/tests.py fast -m "not timed and not long" $(BESIDE) --dist loadfile --durations=20
 
 long-test: build
-	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.long|others_long)
+	$(BIN)/python tools/tests.py long -m "long and not timed and not nightly" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.long|others_long)
 
 idle-test: build
 	$(BIN)/python tools/tests.py idle -m "timed and idle" $(BESIDE) --dist loadgroup --durations=20 $(call MARKED,mark\.idle)

@@ -37,8 +37,8 @@ def main() -> int:
     problem = fault()
     if problem:
         sys.exit(problem)
-    print("building the engine and installing pileup (one to three minutes the first time) ...", flush=True)
-    command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", "--extras", "dev", f"--profile={profile()}"]
+    print("building the engine (one to three minutes the first time) ...", flush=True)
+    command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", f"--profile={profile()}"]
     environment = {
         **os.environ,
         "PIP_QUIET": "2",
@@ -46,9 +46,6 @@ def main() -> int:
         "VIRTUAL_ENV": sys.prefix,
     }
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
-    # holds axe-core, for the tests in a browser; the browsers' driver that it asks for is not used
-    axe = [f"{sys.prefix}/bin/pip", "install", "--no-deps", "--disable-pip-version-check", "axe-playwright-python"]
-    code = code or subprocess.run(axe, cwd=ROOT, env=environment, check=False).returncode
     if code == 0:
         STATE.write_text(state)
     return code
