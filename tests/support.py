@@ -36,6 +36,12 @@ def others_long(fast: Iterable[T], names: Iterable[T]) -> list[object]:
     return [pytest.param(name, marks=() if name in kept else (pytest.mark.long,)) for name in names]
 
 
+def others_nightly(most: Iterable[T], names: Iterable[T]) -> list[object]:
+    """Return names as parameters of a test that is long: some for each change, the others in `make nightly` alone."""
+    kept = set(most)
+    return [pytest.param(name, marks=() if name in kept else (pytest.mark.nightly,)) for name in names]
+
+
 def require_program(name: str, install: str) -> str:
     """Return the path of a program; without it the test is skipped with the reason, or fails where CI=true."""
     found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") or (

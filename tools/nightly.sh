@@ -41,6 +41,7 @@ oldest() {
 }
 
 step "large property tests" env HYPOTHESIS_PROFILE=nightly $bin/pytest -q tests/property
+step "the largest cases and the most repetitions" $bin/python tools/tests.py nightly -m nightly -n 4 tests/e2e tests/simulation
 step "stubs of the engine" stubs
 step "oldest dependencies" oldest
 step "fuzzing ($minutes minutes each)" fuzz

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
-from tests.support import FIGURES, others_long, pileup
+from tests.support import FIGURES, others_nightly, pileup
 
 KILLS = int(os.environ.get("PILEUP_KILLS", "20"))
 MISSING = 3 * 10**9
@@ -97,7 +97,7 @@ def served(folder: Path) -> dict[int, int]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", others_long(range(5), range(KILLS)))
+@pytest.mark.parametrize("number", others_nightly(range(10), range(KILLS)))
 def test_a_killed_run_is_taken_up_again(here: Path, number: int) -> None:
     after = random.Random(number).uniform(0, 3.5)
     folder, moment = killed(here, after)

@@ -16,13 +16,15 @@ import pytest
 from pileup.record import RunFolder
 from tests.manifests import plain
 from tests.servers.dask import dask_cluster
-from tests.support import FIGURES, give_up, run_folder
+from tests.support import FIGURES, give_up, others_nightly, run_folder
 
 if find_spec("uproot") is None:
     give_up("uproot is not installed: pip install 'pileup[analysis]'")
 
 pytestmark = pytest.mark.long
 
+DEATHS = tuple(random.Random(20).sample(range(1, 21), 10))
+"""Of which packet a worker dies."""
 SUITE = """
 pileup: 1
 title: Together
@@ -264,8 +266,9 @@ def test_root_beside_the_workers_of_dask_reads_together_and_ends(made: Path) -> 
     assert not [each for each in left if each[-1].endswith("root/worker.py")]
 
 
-def test_a_worker_that_is_killed_changes_no_bin_ten_times(made: Path) -> None:
-    for number in random.Random(20).sample(range(1, 21), 10):
+@pytest.mark.parametrize("numbers", others_nightly([DEATHS[:4]], [DEATHS[:4], DEATHS[4:]]), ids=["four", "the rest"])
+def test_a_worker_that_is_killed_changes_no_bin_ten_times(made: Path, numbers: tuple[int, ...]) -> None:
+    for number in numbers:
         (made / "read").write_text("")
         (made / "dies").write_text(str(number))
         done = with_function(made, "dying", "--fleet", "processes:2")

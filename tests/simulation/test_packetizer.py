@@ -6,6 +6,7 @@ import pytest
 
 from pileup.run.simulation.suite import SuiteSimulation
 from pileup.suite import load
+from tests.support import others_nightly
 
 SUITE = """pileup: 1
 title: Tail
@@ -60,7 +61,7 @@ def test_no_query_is_unlucky(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("workers", [1000, 10_000])
+@pytest.mark.parametrize("workers", others_nightly([1000], [1000, 10_000]))
 def test_the_tail_is_short_with_many_workers(tmp_path: Path, workers: int) -> None:
     found = queries(tmp_path, workers)
     assert found["tail_share"][0] < 5
