@@ -111,6 +111,7 @@ def same(run: RunFolder, here: list[tuple[object, ...]], fleet: str) -> None:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_the_same_load_comes_from_two_workers_of_dask(
     suite: Path, here: list[tuple[object, ...]], cluster: RunningDask
 ) -> None:
@@ -118,6 +119,7 @@ def test_the_same_load_comes_from_two_workers_of_dask(
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_the_same_load_comes_from_two_jobs_of_slurm(
     suite: Path, here: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.truth.conditions import criteria
 from tests.truth.press import Condition, Pressed, at_once, press
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
 CALM = Condition("calm", ("fifo", "--workers", "4", "--law", "exponential:10", "--seed", "5"), {"rate": 50}, 2)
 """Independent times: those of a fixed law move with the machine, and of 100 such an interval is not always known."""
 STORAGE = ("fifo", "--workers", "4", "--law", "fixed:1", "--size", "0")
