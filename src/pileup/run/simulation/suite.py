@@ -11,6 +11,7 @@ from pathlib import Path
 from pileup.fleet.order import case_seed
 from pileup.fleet.python.capture import routed
 from pileup.model import shared
+from pileup.model.collecting import seldom_collected
 from pileup.model.errors import PileupError
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case, Plan
@@ -78,7 +79,7 @@ class SuiteSimulation:
         """Simulate to the end and return the results. Raises RecordError when the disk refuses."""
         loop = VirtualLoop(self._run.clock, self._look, self._give_up)
         try:
-            with routed():
+            with routed(), seldom_collected():
                 self._guarded(lambda: loop.run_until_complete(self._carry_out()))
                 self._guarded(lambda: loop.run_until_complete(_cancel_all()))
         finally:
