@@ -119,7 +119,11 @@ def test_what_was_found_is_kept_when_the_user_stops_it(tmp_path: Path) -> None:
     case = _read_case(folder)
     assert len(case["found"]["trials"]) >= 2
     assert case["found"]["measured"] is None
-    assert any("the search was not ended" in note for note in case["notes"])
+    if case["found"]["limit"] is not None:
+        told = "the search was not ended"
+    else:  # trials on a machine without CPU time for them
+        told = "does not hold even at" if case["found"]["beyond"] == "below" else "nothing is known of where"
+    assert any(told in note for note in case["notes"]), case["notes"]
     assert process.returncode == 6
 
 

@@ -32,15 +32,18 @@ class ProcessGroup:
                 stray.send_signal(number)
 
     def alive(self, strays: list[psutil.Process]) -> bool:
-        """Return whether something of the group, or a stray, still runs. Zombies do not count."""
-        self._leader.poll()
+        """Return whether something of the group, or a stray, still runs. Zombies do not count.
+
+        The leader counts until it is reaped: it is a zombie as soon as its first thread has ended, before the others.
+        """
+        ended = self._leader.poll() is not None
         try:
             os.killpg(self._leader.pid, 0)
         except ProcessLookupError:
-            return any(map(_runs, strays))
+            return any(map(runs, strays))
         except PermissionError:  # owned by another user: it cannot be ended
             return False
-        return any(map(_runs, (*self._members(), *strays)))
+        return not ended or any(map(runs, (*self._members(), *strays)))
 
     def _members(self) -> Iterator[psutil.Process]:
         for pid in psutil.pids():
@@ -49,7 +52,9 @@ class ProcessGroup:
                     yield psutil.Process(pid)
 
 
-def _runs(process: psutil.Process) -> bool:
+def runs(process: psutil.Process) -> bool:
+    """Return whether a process still runs. A zombie does, as long as it is one by its first thread alone."""
     with suppress(psutil.Error):
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+        zombie = process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
+        return bool(process.is_running() and not zombie)
     return False

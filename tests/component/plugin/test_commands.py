@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -16,9 +17,10 @@ SECOND = 10**9
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there and no dead one."""
+    """Whether a process is there and has a thread that is not dead."""
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
     except psutil.NoSuchProcess:
         return False
 
@@ -68,6 +70,24 @@ def test_s1_8_at_its_timeout_it_is_ended_with_all_its_group(tmp_path: Path) -> N
         run_command(f"sleep 60 & echo $! > {tmp_path}/child; wait", shell=True, timeout=3 * SECOND // 10)
     assert time.monotonic() - begin < 5
     assert not runs(int((tmp_path / "child").read_text()))
+
+
+LEFT_BY_ITS_FIRST_THREAD = """
+import ctypes, pathlib, os, signal, sys, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=time.sleep, args=(60,)).start()
+pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@pytest.mark.parametrize("beside", ["", "& wait"])
+def test_a_program_whose_first_thread_has_ended_is_not_over(tmp_path: Path, beside: str) -> None:
+    """Its process has the state of a zombie, while others of its threads go on; so for a moment has any that dies."""
+    program = shlex.join([sys.executable, "-c", LEFT_BY_ITS_FIRST_THREAD, f"{tmp_path}/pid"])
+    with pytest.raises(Ambiguous, match="no end within 2 s"):
+        run_command(f"{program} {beside}" if beside else f"exec {program}", shell=True, timeout=2 * SECOND)
+    assert not runs(int((tmp_path / "pid").read_text()))
 
 
 class Converts(Test):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from pileup.plugin.process_group import runs
+
 MARK = "PILEUP_SERVER"
 """Variable in the environment of every launched process: what it starts is found even in a session of its own.
 
@@ -66,7 +68,7 @@ class Identity:
     def alive(self) -> bool:
         """Whether it still runs; a zombie does not."""
         with suppress(psutil.Error):
-            return self.known and psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
+            return self.known and runs(psutil.Process(self.pid))
         return False
 
     @property
@@ -121,7 +123,7 @@ def with_children(leaders: list[psutil.Process]) -> list[psutil.Process]:
     for each in leaders:
         with suppress(psutil.Error):
             found |= {child.pid: child for child in each.children(recursive=True)}
-    return [each for each in found.values() if _runs(each)]
+    return [each for each in found.values() if runs(each)]
 
 
 def kill_marked(mark: str) -> None:
@@ -164,7 +166,7 @@ def _send(process: psutil.Process, number: int) -> None:
 def wait_gone(processes: list[psutil.Process], seconds: float) -> bool:
     """Wait until none of them runs; False when that did not happen in time."""
     end = time.monotonic() + seconds
-    while any(_runs(each) for each in processes):
+    while any(runs(each) for each in processes):
         if time.monotonic() > end:
             return False
         time.sleep(NAP)
@@ -202,7 +204,7 @@ def _running(pids: Iterable[int], wanted: Callable[[int], bool] = lambda pid: Tr
     for pid in pids:
         with suppress(psutil.Error):
             process = psutil.Process(pid)  # first: what is found out then is of this one, or of one that is gone
-            if pid != os.getpid() and wanted(pid) and _runs(process):
+            if pid != os.getpid() and wanted(pid) and runs(process):
                 found.append(process)
     return found
 
@@ -219,10 +221,4 @@ def _has(pid: int, mark: str) -> bool:
         if (raw := Path(f"/proc/{pid}/environ")).exists():
             return bool(mark) and f"{MARK}={mark}".encode() in raw.read_bytes().split(b"\0")
         return bool(mark) and psutil.Process(pid).environ().get(MARK) == mark
-    return False
-
-
-def _runs(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     return False
