@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pileup._core._native import now
 from pileup.fleet import Pressing, Work
@@ -27,7 +27,7 @@ from pileup.run.targets.settings import Settings
 
 BEAT = 10**9
 """Interval of frames, ns."""
-SLICE = 0.1
+SLICE = 0.2
 """Longest time, in seconds, until a request to stop is noticed."""
 AT_ONCE = 1000
 """Claims that are written together: as rows they take much more memory than as they come."""
@@ -54,6 +54,8 @@ class Live:
     stop: Stop
     foreground: Foreground
     """Returns what a place does as the work of a case: the same work, unless `pileup try` runs the test."""
+    _served: int = field(default=0, init=False)
+    """When the record was served last, ns since the epoch."""
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
         """Let time go by with the monitors served; ends early when the run should stop, or `ended` is set."""
@@ -84,6 +86,7 @@ class Live:
         while not pressing.wait(SLICE):
             if now() >= due:
                 self._take(pressing)
+                self._serve_in_turn()
                 if steering is not None:
                     steering.look(pressing)
                 due += BEAT * max(1, -(-(now() - due) // BEAT))
@@ -94,13 +97,20 @@ class Live:
                 haste = wanted
                 pressing.stop(at_once=waits or haste is StopMode.AT_ONCE)
         self._take(pressing)
+        self.serve()
         pressing.close()
+
+    def _serve_in_turn(self) -> None:
+        """Serve, unless another load that goes on has done it in the last half of a beat."""
+        if now() - self._served >= BEAT // 2:
+            self.serve()
 
     def serve(self) -> None:
         """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed.
 
         Servers that have ended by themselves are noted, too: within a beat.
         """
+        self._served = now()
         self.targets.notice()
         with self._recording():
             for frame in self.fleets.ledger_frames():
@@ -131,7 +141,6 @@ class Live:
         test = self.plan.case(pressing.order.case).test.name
         for moment, metric, value, unit, labels, iteration in pressing.reported():
             self.monitors.add(test, moment, Sample(metric, value, unit, labels), iteration)
-        self.serve()
 
     def _claims(self, pressing: Pressing) -> None:
         """Bring what tests claim to have submitted into the record."""

@@ -19,10 +19,10 @@ from pileup.model.record import OF_DUE
 if TYPE_CHECKING:
     from rich.console import Console
 
-BEAT = 1.0
-"""Seconds between two looks."""
+BEAT, BEAT_OF_LINES = 1.0, 2.0
+"""Seconds between two looks: of a screen, and where there is no terminal and a look is a few ms of CPU time."""
 STEP = 0.2
-"""Seconds after which a view looks whether it is over."""
+"""Seconds after which a view that waits for keys looks whether it is over."""
 MOST_AT_ONCE = 20
 """Lines of ended cases that are printed together."""
 EVERY = 10 * 10**9
@@ -32,11 +32,14 @@ EVERY = 10 * 10**9
 class Face(Protocol):
     """Shows a state."""
 
+    beat: float
+    """Seconds between two looks."""
+
     def show(self, state: State) -> None:
         """Show it as it is."""
 
-    def wait(self, seconds: float) -> None:
-        """Let some time pass."""
+    def wait(self, seconds: float, over: threading.Event) -> None:
+        """Let some time pass; end early, or soon, when it is over."""
 
     def close(self) -> None:
         """Show nothing more."""
@@ -44,6 +47,8 @@ class Face(Protocol):
 
 class Screen:
     """Redraws some lines at the bottom of a terminal, and takes them away at the end; lines of ended cases stay."""
+
+    beat = BEAT
 
     def __init__(self, console: Console, keys: Keyboard | None = None, *, watching: bool = False) -> None:
         from rich.live import Live
@@ -69,12 +74,12 @@ class Screen:
             self._stay(state)
             self._draw()
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, over: threading.Event) -> None:
         """Let some time pass, and do what keys ask for."""
         if self._keys is None:
-            threading.Event().wait(seconds)
+            over.wait(seconds)
             return
-        end = time.monotonic() + seconds
+        end = time.monotonic() + min(seconds, STEP)
         while (left := end - time.monotonic()) > 0:
             for key in self._keys.wait(left):
                 self._press(key)
@@ -152,6 +157,8 @@ class Screen:
 class Lines:
     """Prints a line when a case begins or ends, when something happens, and every ten seconds."""
 
+    beat = BEAT_OF_LINES
+
     def __init__(self, console: Console) -> None:
         self._console = console
         self._begun: set[int] = set()
@@ -174,9 +181,9 @@ class Lines:
                 self._said.add(message.text)
                 self._print(state.now, f"! {message.text}")
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, over: threading.Event) -> None:
         """Let some time pass."""
-        threading.Event().wait(seconds)
+        over.wait(seconds)
 
     def close(self) -> None:
         """Nothing to take away."""
@@ -233,12 +240,11 @@ def judged(case: CaseState) -> str:
 
 
 class LiveView:
-    """Looks at a run folder each second in a thread of its own and shows what it finds."""
+    """Looks at a run folder in a thread of its own and shows what it finds."""
 
-    def __init__(self, path: Path, face: Face, beat: float = BEAT) -> None:
+    def __init__(self, path: Path, face: Face) -> None:
         self._watcher = FolderWatcher(path)
         self._face = face
-        self._beat = beat
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="live view", daemon=True)
 
@@ -264,10 +270,10 @@ class LiveView:
                 self._face.close()
 
     def _wait(self) -> None:
-        """Let a beat pass, in steps so short that the end is not waited for."""
-        end = time.monotonic() + self._beat
+        """Let a beat pass."""
+        end = time.monotonic() + self._face.beat
         while not self._end.is_set() and (left := end - time.monotonic()) > 0:
-            self._face.wait(min(left, STEP))
+            self._face.wait(left, self._end)
 
 
 @contextmanager

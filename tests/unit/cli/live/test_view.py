@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -398,10 +399,12 @@ def test_quiet_says_nothing(run: Growing) -> None:
 
 def test_a_terminal_that_has_gone_does_not_end_the_run(run: Growing) -> None:
     class Gone:
+        beat = 1.0
+
         def show(self, state: State) -> None:
             raise BrokenPipeError
 
-        def wait(self, seconds: float) -> None:
+        def wait(self, seconds: float, over: threading.Event) -> None:
             return
 
         def close(self) -> None:
