@@ -55,7 +55,7 @@ class Live:
     foreground: Foreground
     """Returns what a place does as the work of a case: the same work, unless `pileup try` runs the test."""
     _served: int = field(default=0, init=False)
-    """When the record was served last, ns since the epoch."""
+    """When a load that goes on served last, ns since the epoch; 0: none has, or it has ended."""
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
         """Let time go by with the monitors served; ends early when the run should stop, or `ended` is set."""
@@ -97,12 +97,15 @@ class Live:
                 haste = wanted
                 pressing.stop(at_once=waits or haste is StopMode.AT_ONCE)
         self._take(pressing)
+        self._served = 0  # its turn is over: the next load that looks serves
         self.serve()
         pressing.close()
 
     def _serve_in_turn(self) -> None:
         """Serve, unless another load that goes on has done it in the last half of a beat."""
-        if now() - self._served >= BEAT // 2:
+        moment = now()
+        if moment - self._served >= BEAT // 2:
+            self._served = moment
             self.serve()
 
     def serve(self) -> None:
@@ -110,7 +113,6 @@ class Live:
 
         Servers that have ended by themselves are noted, too: within a beat.
         """
-        self._served = now()
         self.targets.notice()
         with self._recording():
             for frame in self.fleets.ledger_frames():
