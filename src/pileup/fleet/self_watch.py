@@ -53,6 +53,8 @@ class CounterReading:
     """CPU time of processes that were started here and have ended."""
     rss: int | None = None
     """Bytes of memory held."""
+    anonymous: int | None = None
+    """Those of them that belong to no file."""
     files: int | None = None
     """Descriptors open."""
 
@@ -71,7 +73,7 @@ def read(proc: Path = PROC) -> CounterReading:
     """Return the counters of this process and its machine; those that the system lacks are left out."""
     moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
     return CounterReading(
-        moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc), _files(proc)
+        moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, *_memory(proc), _files(proc)
     )
 
 
@@ -97,7 +99,8 @@ def samples(before: CounterReading, after: CounterReading, place: int) -> list[S
         found[self_metrics.PRESSURE] = (after.waited - before.waited) / length
     where = self_metrics.label(place)
     shares = [Sample(name, 100 * max(0.0, share), self_metrics.PERCENT, where) for name, share in found.items()]
-    held = [] if after.rss is None else [Sample(self_metrics.RSS, after.rss, self_metrics.BYTES, where)]
+    memory = {self_metrics.RSS: after.rss, self_metrics.RSS_ANON: after.anonymous}
+    held = [Sample(name, size, self_metrics.BYTES, where) for name, size in memory.items() if size is not None]
     files = [] if after.files is None else [Sample(self_metrics.OPEN_FILES, after.files, "", where)]
     return [*shares, *held, *files]
 
@@ -214,12 +217,17 @@ def _waited(proc: Path) -> int | None:
         return None
 
 
-def _rss(proc: Path) -> int | None:
-    """Return the memory that this process holds, by the second figure of /proc/self/statm (pages)."""
+def _memory(proc: Path) -> tuple[int, int] | tuple[None, None]:
+    """Return the bytes of memory that this process holds, and those that belong to no file.
+
+    They are the second figure of /proc/self/statm (pages), and it less the third (pages of files and shared memory).
+    """
     try:
-        return int((proc / "self" / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return None
+        resident, shared = (int(figure) for figure in (proc / "self" / "statm").read_text().split()[1:3])
+    except (OSError, ValueError):
+        return None, None
+    page = os.sysconf("SC_PAGE_SIZE")
+    return resident * page, (resident - shared) * page
 
 
 def _files(proc: Path) -> int | None:

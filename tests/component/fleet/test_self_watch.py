@@ -1,5 +1,6 @@
 """What a place samples of itself: counters of a made-up /proc, and a watch of this process."""
 
+import mmap
 import os
 import queue
 import signal
@@ -40,6 +41,8 @@ def test_counters_are_read_as_the_kernel_writes_them(proc: Path) -> None:
     assert found.threads == {7: (900_000_000, 50_000_000), 8: (100_000_000, 300_000_000)}
     assert found.machine == (20, 100)
     assert found.waited == 250_000_000
+    page = os.sysconf("SC_PAGE_SIZE")
+    assert (found.rss, found.anonymous) == (300 * page, 288 * page)
 
 
 def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
@@ -67,6 +70,7 @@ def test_shares_are_of_the_interval(proc: Path) -> None:
         self_metrics.PRESSURE: 10,
         self_metrics.OPEN_FILES: 4,
         self_metrics.RSS: 300 * os.sysconf("SC_PAGE_SIZE"),
+        self_metrics.RSS_ANON: 288 * os.sysconf("SC_PAGE_SIZE"),
     }
     assert {name: each.value for name, each in found.items()} == pytest.approx(wanted)
 
@@ -187,6 +191,19 @@ def held() -> int:
     rss = read().rss
     assert rss is not None
     return rss
+
+
+def test_pages_of_a_file_are_no_memory_of_its_own(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.write_bytes(os.urandom(20_000_000))
+    before = read()
+    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+        assert sum(mapped[:: mmap.PAGESIZE]) > 0
+        after = read()
+    assert after.rss is not None and before.rss is not None
+    assert after.anonymous is not None and before.anonymous is not None
+    assert after.rss - before.rss > 15_000_000
+    assert after.anonymous - before.anonymous < 5_000_000
 
 
 def test_memory_that_is_free_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ FUNCTION_WORDS = {
     "first": "the first sample",
     "last": "the last sample",
     "width": "the largest less the smallest",
-    "slope": "how fast samples grow, by time: `slope(pileup.rss) < 1 MiB/h`; those of a number `< 1 /h`",
+    "slope": "how fast samples grow, by time: `slope(pileup.rss_anon) < 1 MiB/h`; those of a number `< 1 /h`",
 }
 FIELD_WORDS = {
     "response": "the default: time from when an iteration was due (an operation: from its start) to its end; "

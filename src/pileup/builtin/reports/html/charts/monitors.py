@@ -28,6 +28,7 @@ HEIGHT = 84
 TITLES = {
     "cpu": "CPU",
     "rss": "Memory held (RSS)",
+    "rss_anon": "Memory held that belongs to no file (anonymous RSS)",
     "load": "Load average",
     "loopback": "Network within the machine",
     "number": "Number",
@@ -47,6 +48,7 @@ ORDER = [
     "load",
     "memory",
     "rss",
+    "rss_anon",
     "network",
     "loopback",
     "disk",
