@@ -191,6 +191,8 @@ impl<'a> Call<'a> {
 
 /// Why a step that makes something new fails if something exists.
 pub const NOT_OURS: &str = "exists already; this run did not make it";
+/// How soon after an answer an operation follows it at once, ns: a system call to send takes as long.
+const AT_ONCE: i64 = 3_000;
 /// Name of the operation of an `OwnWait` for the answer to `Expect: 100-continue`.
 pub const EXPECT_WAIT: &str = "expect-wait";
 /// Name of the operation of a pause after a connection that could not be made.
@@ -240,6 +242,8 @@ pub struct Incomplete {
 /// What the client records while it acts; kept also when the operation ends at its timeout.
 #[derive(Debug, Default)]
 pub struct Act {
+    /// When the operation began: `now()` of the engine's clock, ns; 0: not known.
+    pub begun: i64,
     /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
     pub first_byte: i64,
     /// Bytes of payload moved so far; set by `moved`, so that they count when they come.
@@ -278,6 +282,13 @@ impl Act {
     /// Begin another operation: only who learns of bytes stays.
     pub(crate) fn renew(&mut self) {
         *self = Self { progress: self.progress.take(), ..Self::default() };
+    }
+
+    /// Whether nothing was asked yet in this operation, which began at once after an answer, of which the client had read all by `answered`, ns since
+    /// the epoch. Then it need not look at the connection before it sends: what has come since may as well come while the request leaves.
+    #[must_use]
+    pub fn follows(&self, answered: i64) -> bool {
+        self.calls == 0 && (0..AT_ONCE).contains(&(self.begun - answered))
     }
 
     /// Records something that took no time, as an operation of this name and of no length.
@@ -353,6 +364,17 @@ pub trait Factory: Send + Sync + 'static {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_begins_at_once_and_has_asked_nothing_yet_follows() {
+        let follows = |begun, calls, answered| Act { begun, calls, ..Act::default() }.follows(answered);
+        let answered = 1_000_000;
+        assert!(follows(answered, 0, answered) && follows(answered + AT_ONCE - 1, 0, answered));
+        assert!(!follows(answered + AT_ONCE, 0, answered), "it was idle");
+        assert!(!follows(answered + 1, 1, answered), "this is a later request of the operation, whenever that is");
+        assert!(!follows(answered, 0, answered + 1), "it was used since the operation began");
+        assert!(!follows(answered, 0, 0), "it has not answered yet");
+    }
 
     #[test]
     fn what_the_machine_of_the_generator_lacks_is_the_cause_and_nothing_else_is() {

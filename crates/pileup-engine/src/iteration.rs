@@ -198,6 +198,7 @@ impl<'a> Iteration<'a> {
         if self.open.is_some() {
             self.hand.act.renew();
         }
+        self.hand.act.begun = begun;
         self.open = Some(Open { id, name, begun, ended: 0 });
         (id, begun)
     }

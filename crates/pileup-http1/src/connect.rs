@@ -84,6 +84,11 @@ impl Link {
         poll_fn(|context| Poll::Ready(self.0.wire.poll_rest(context))).await
     }
 
+    /// Whether the last exchange has ended so that another can follow.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.wire.is_over()
+    }
+
     /// Whether more has come than the answer, which was read to its end.
     pub(crate) fn has_surplus(&self) -> bool {
         self.0.wire.has_surplus()

@@ -189,7 +189,7 @@ impl Session {
     /// has not read it, and where the request is `repeatable`; it is counted as a further call and as a repeat. Where the server may have had
     /// it in its hands it is ambiguous, whatever the method, and so it stays when there is no second connection.
     async fn send(&mut self, sent: &Sent<'_>, act: &mut Act) -> Result<Answer, Failure> {
-        let mut kept = self.kept(sent.server).await;
+        let mut kept = self.kept(sent, act).await;
         let mut fresh = kept.is_none();
         loop {
             let trouble = match self.attempt(kept.take(), sent, act).await {
@@ -208,10 +208,13 @@ impl Session {
         }
     }
 
-    /// The connection to this server that was kept, when it is still good.
-    async fn kept(&mut self, server: &Known) -> Option<Link> {
-        let at = self.links.iter().position(|link| Arc::ptr_eq(link.server(), server))?;
+    /// The connection to this server that was kept, when it is still good. A connection that has just been read is not looked at.
+    async fn kept(&mut self, sent: &Sent<'_>, act: &Act) -> Option<Link> {
+        let at = self.links.iter().position(|link| Arc::ptr_eq(link.server(), sent.server))?;
         let mut link = self.links.remove(at);
+        if sent.request.repeatable && act.follows(link.coming().came) && link.is_over() {
+            return Some(link);
+        }
         let rest = link.at_rest().await;
         self.unasked |= matches!(rest, Rest::Unasked(_));
         if rest == Rest::Silent { Some(link) } else { None }

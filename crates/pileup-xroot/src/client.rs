@@ -95,12 +95,12 @@ impl XrootClient {
     }
 
     /// The session there, connected when there is none: its number in `sessions`, and whether it is new.
-    async fn session(&mut self, place: Option<&Place>) -> Result<(usize, bool), Trouble> {
-        if let Some(at) = self.good(place).await {
+    async fn session(&mut self, place: Option<&Place>, act: &Act) -> Result<(usize, bool), Trouble> {
+        if let Some(at) = self.good(place, act).await {
             return Ok((at, false));
         }
         let mut session = Session::connect(&self.target, place, self.number).await?;
-        session.begin().await;
+        session.begin(act).await;
         if self.sessions.len() >= SESSIONS {
             self.drop_session(1);
         }
@@ -113,9 +113,9 @@ impl XrootClient {
     }
 
     /// The session there when it is still good for an operation, which begins.
-    async fn good(&mut self, place: Option<&Place>) -> Option<usize> {
+    async fn good(&mut self, place: Option<&Place>, act: &Act) -> Option<usize> {
         let at = self.sessions.iter().position(|session| session.is_at(place))?;
-        let rest = self.sessions[at].begin().await;
+        let rest = self.sessions[at].begin(act).await;
         if rest == Rest::Silent {
             return Some(at);
         }
@@ -146,7 +146,7 @@ impl XrootClient {
         let (mut hops, mut place, mut opaque) = (0, None, String::new());
         let mut first: Option<Trouble> = None;
         loop {
-            let session = self.session(place.as_ref()).await;
+            let session = self.session(place.as_ref(), act).await;
             let (at, fresh) = session.map_err(|trouble| first.take().unwrap_or(trouble))?;
             act.repeats += u32::from(first.take().is_some());
             let session = &mut self.sessions[at];
@@ -224,7 +224,7 @@ impl XrootClient {
     /// The file, opened now, or by the operation before where that kept it; with the session it is open in.
     pub(crate) async fn opened(&mut self, path: &str, mode: Mode, act: &mut Act) -> Result<(usize, File), Trouble> {
         if let Some(kept) = self.kept.take()
-            && let Some(at) = self.good(kept.place.as_ref()).await
+            && let Some(at) = self.good(kept.place.as_ref(), act).await
         {
             if kept.path == path && kept.mode == mode {
                 return Ok((at, kept.file));

@@ -67,6 +67,8 @@ pub(crate) struct Session {
     shown: Option<Arc<str>>,
     /// Number of the last request.
     number: u16,
+    /// When an operation had its first answer last, ns since the epoch.
+    answered: i64,
     /// Requests without their last answer.
     pending: u32,
     /// Whether it cannot be used any more.
@@ -89,6 +91,7 @@ impl Session {
             private: near,
             shown: None,
             number: 0,
+            answered: 0,
             pending: 0,
             broken: false,
             unread: false,
@@ -204,9 +207,9 @@ impl Session {
     }
 
     /// Begin an operation; says what has come since the last: a server that closed the session has usually said so by then.
-    pub(crate) async fn begin(&mut self) -> Rest {
+    pub(crate) async fn begin(&mut self, act: &Act) -> Rest {
         self.wire.begin();
-        if self.is_broken() { Rest::Closed } else { self.wire.at_rest().await }
+        if self.is_broken() { Rest::Closed } else { self.wire.at_rest(!act.follows(self.answered)).await }
     }
 
     /// Nothing is asked for the moment.
@@ -291,6 +294,7 @@ impl Session {
             let head = frame::head(self.take().await?);
             if act.first_byte == 0 {
                 act.first_byte = now();
+                self.answered = act.first_byte;
             }
             let head = head.map_err(|what| self.garbage(what))?;
             if head.status != Status::Attention {

@@ -116,13 +116,14 @@ impl Wire {
     }
 
     /// What has come since all was read. A message that a server may send by itself (kXR_attn) only ends the connection here; it is the server's
-    /// right to send it.
-    pub(crate) async fn at_rest(&mut self) -> Rest {
+    /// right to send it. Only with `look` the kernel is asked whether more has come than was read.
+    pub(crate) async fn at_rest(&mut self, look: bool) -> Rest {
         if self.mute || self.held || !self.output.is_empty() {
             return Rest::Closed;
         }
         let mut begin = [0; 4];
         let rest = match self.end - self.begin {
+            0 if !look => Rest::Silent,
             0 => poll_fn(|context| Poll::Ready(self.stream.rest(context, &mut begin))).await,
             there => {
                 let known = there.min(begin.len());
