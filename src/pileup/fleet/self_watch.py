@@ -72,8 +72,9 @@ def give_back() -> None:
 def read(proc: Path = PROC) -> CounterReading:
     """Return the counters of this process and its machine; those that the system lacks are left out."""
     moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
+    rss, anonymous = _memory(proc)
     return CounterReading(
-        moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, *_memory(proc), _files(proc)
+        moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, rss, anonymous, _files(proc)
     )
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pileup.plugin import listening
+
 LONGEST = 4 << 20
 """Most bytes read of one file."""
 
@@ -68,6 +70,9 @@ class Proc(Protocol):
     def machine(self) -> Machine:
         """Count processes, and list devices."""
 
+    def queues(self) -> dict[int, int] | None:
+        """Return port -> connections that wait to be accepted; None where only `net/tcp` and `net/tcp6` say it."""
+
     def stats(self, pids: Iterable[int] | None = None) -> Stats:
         """Return the text of /proc/PID/stat of these processes, or of all."""
 
@@ -106,6 +111,15 @@ class LocalProc:
         kinds = {"net": self._system / "class" / "net", "block": self._system / "block"}
         devices = {f"{kind}/{path.parent.name}" for kind, folder in kinds.items() for path in folder.glob("*/device")}
         return Machine(len(self._pids()), frozenset(devices))
+
+    def queues(self) -> dict[int, int] | None:
+        """Ask the kernel, unless the folder is another one."""
+        if self._root != "/proc":
+            return None
+        try:
+            return listening.waiting()
+        except OSError:  # a kernel without sock_diag, or one that does not let us
+            return None
 
     def stats(self, pids: Iterable[int] | None = None) -> Stats:
         """Read a file for each process."""

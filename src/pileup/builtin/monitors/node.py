@@ -62,18 +62,20 @@ class Node(Monitor):
     def sample(self) -> Iterator[Sample]:
         """Measure once. Raises PluginError, TargetError."""
         before = self._before
-        files, counters, processes = self._look()
+        files, counters, processes, queues = self._look()
         yield from _levels(files)
         yield Sample("processes", processes)
-        yield from self._queues(text.queues(files))
+        yield from self._queues(queues)
         if before is not None and counters.moment > before.moment:
             yield from _cpu(before.cpu, counters.cpu)
             yield from self._network(before, counters)
             yield from self._disks(before, counters)
             yield from _refused(before.refused, counters.refused)
 
-    def _look(self) -> tuple[Mapping[str, bytes], _Counters, int]:
-        machine, found = self.proc.machine(), self.proc.texts(text.FILES)
+    def _look(self) -> tuple[Mapping[str, bytes], _Counters, int, Mapping[int, int]]:
+        """Return files, counters, the number of processes, and what waits at each port."""
+        machine, queues = self.proc.machine(), self.proc.queues()
+        found = self.proc.texts(text.FILES if queues is not None else (*text.FILES, *text.LISTENING))
         self._devices = machine.devices
         disks = text.disks(found.files)
         whole = self._hardware("block", disks) or [
@@ -83,7 +85,7 @@ class Node(Monitor):
         self._before = _Counters(
             found.moment, text.cpu(found.files), text.cards(found.files), disks, text.refused(found.files)
         )
-        return found.files, self._before, machine.processes
+        return found.files, self._before, machine.processes, text.queues(found.files) if queues is None else queues
 
     def _hardware(self, kind: str, names: Iterable[str]) -> list[str]:
         """Return those that are devices of their own, not made of others (bridges, tunnels, partitions, volumes)."""

@@ -11,7 +11,7 @@ from pileup.plugin import PluginError
 
 LISTENING = ("net/tcp", "net/tcp6")
 """Sockets, the listening ones first."""
-FILES = ("loadavg", "stat", "meminfo", "net/dev", "diskstats", "net/netstat", *LISTENING)
+FILES = ("loadavg", "stat", "meminfo", "net/dev", "diskstats", "net/netstat")
 MODES = {"user": (0, 1), "system": (2, 5, 6), "iowait": (4,), "idle": (3,), "steal": (7,)}
 """Our modes of CPU time as sums of the kernel's columns. Guests are counted under user by the kernel."""
 LISTEN = b"0A"

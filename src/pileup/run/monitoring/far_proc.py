@@ -81,6 +81,9 @@ class FarProc:
             found = [DEVICE.fullmatch(line) for line in lines if line]
         return Machine(int(count), frozenset(f"{each[1]}/{each[2]}" for each in found if each))
 
+    def queues(self) -> None:
+        """Nothing: its files say it."""
+
     def stats(self, pids: Iterable[int] | None = None) -> Stats:
         """Return lines of processes, without the program that reads them there."""
         asked = ["[0-9]*/stat"] if pids is None else [" ".join(f"{pid}/stat" for pid in part) for part in _parts(pids)]

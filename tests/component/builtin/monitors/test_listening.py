@@ -1,15 +1,19 @@
 """The `node` monitor on listening sockets: overflows and drops as the kernel counts them, queues by port."""
 
 import contextlib
+import errno
 import socket
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
 from pileup.builtin.monitors import node_text
 from pileup.builtin.monitors.node import Node
 from pileup.model.errors import PluginError
-from pileup.plugin.proc import LocalProc
+from pileup.plugin import listening
+from pileup.plugin.proc import LocalProc, Texts
 
 BACKLOG = 4
 TCP = b"""  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -57,6 +61,54 @@ def test_queues_are_those_of_sockets_that_listen() -> None:
     assert node_text.queues({"net/tcp": TCP}) == {1094: 17, 22: 0}
     assert node_text.queues({"net/tcp": TCP, "net/tcp6": TCP6}) == {1094: 34, 22: 0}
     assert node_text.queues({}) == {}
+
+
+def test_the_kernel_says_the_same_by_netlink_as_in_its_files() -> None:
+    with full_queue(3) as port, socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
+        there = listening.waiting()
+        files = node_text.queues(LocalProc().texts(node_text.LISTENING).files)
+        assert there[port] == files[port] == 3
+        assert there[other.getsockname()[1]] == files[other.getsockname()[1]] == 0
+        assert LocalProc().queues() is not None
+    assert LocalProc(Path("/proc/self")).queues() is None, "another folder is not what the kernel would speak of"
+
+
+def test_connections_are_not_looked_through_to_find_who_listens() -> None:
+    read: list[str] = []
+
+    class Watched(LocalProc):
+        def texts(self, names: Iterable[str]) -> Texts:
+            read.extend(names)
+            return super().texts(names)
+
+    node = Node()
+    node.proc = Watched()
+    node.open()
+    with full_queue(2):
+        assert measured(node)["listen_queue"] >= 2
+    assert read and not set(read) & set(node_text.LISTENING)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        listening.HEAD.pack(36, listening.ERROR, 0, 1, 0) + struct.pack("=i", -errno.ENOENT) + bytes(16),
+        listening.HEAD.pack(16, listening.ERROR, 0, 1, 0),
+        listening.HEAD.pack(20, listening.BY_FAMILY, 0, 1, 0) + bytes(4),
+        listening.HEAD.pack(0, listening.BY_FAMILY, 0, 1, 0),
+    ],
+)
+def test_an_answer_that_cannot_be_read_leaves_the_files(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "recv", lambda _self, _size: answer)
+    with pytest.raises(OSError, match="refuses"):
+        listening.waiting()
+    assert LocalProc().queues() is None
+
+
+def test_an_answer_without_an_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "recv", lambda _self, _size: b"")
+    with pytest.raises(OSError, match="without end"):
+        listening.waiting()
 
 
 def test_counters_are_those_of_the_kernel_where_it_has_them() -> None:
