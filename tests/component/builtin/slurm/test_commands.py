@@ -2,11 +2,15 @@
 
 import base64
 import json
+import os
+import pwd
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from pileup.builtin.slurm import commands as module
 from pileup.builtin.slurm.commands import Commands, expiry, said_by, token_of
 from pileup.model.errors import Ambiguous, Failed, PluginError, Refused
 
@@ -30,6 +34,24 @@ def test_a_command_that_looks() -> None:
         commands(0.1).lines("sleep", "30")
     with pytest.raises(PluginError, match="nonsuch-program is not installed"):
         commands().lines("nonsuch-program")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs commands as another user")
+@pytest.mark.parametrize("path", [module.SYSTEM, "/nonsuch"])
+def test_a_command_of_another_user_is_that_users_alone(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """It is the same where setpriv is missing; with it Python need not copy this process to change the user."""
+    monkeypatch.setattr(module, "SYSTEM", path)
+    asked = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(module.subprocess, "Popen", lambda *words, **more: asked.append(more) or popen(*words, **more))
+    other = pwd.getpwnam("nobody")
+    looks = Commands(other.pw_name, {}, 5.0)
+    assert looks.lines("sh", "-c", "id -u; id -g; id -G") == [str(other.pw_uid), str(other.pw_gid), str(other.pw_gid)]
+    assert [more["user"] is None for more in asked] == [path != "/nonsuch"]
+    with pytest.raises(Failed, match=r"sleep did not end within 0\.2 s"):
+        Commands(other.pw_name, {}, 0.2).lines("sleep", "30")
+    with pytest.raises(PluginError, match="nonsuch-program is not installed"):
+        looks.lines("nonsuch-program")
 
 
 def test_a_submission_that_is_taken_tells_its_id() -> None:
