@@ -186,14 +186,14 @@ def _following(moment: int, interval: int) -> int:
 
 def _threads(proc: Path) -> dict[int, tuple[int, int]]:
     found = {}
-    folder = proc / "self" / "task"
+    folder = f"{proc}/self/task"
     try:
-        numbers = sorted(int(each.name) for each in folder.iterdir())[:MOST_THREADS]
+        numbers = sorted(map(int, os.listdir(folder)))[:MOST_THREADS]  # noqa: PTH208  this is done each second
     except OSError:
         return {}
     for number in numbers:
         try:
-            on, ready, _ = (folder / str(number) / "schedstat").read_text().split()
+            on, ready, _ = _content(f"{folder}/{number}/schedstat").split()
             found[number] = int(on), int(ready)
         except (OSError, ValueError):
             continue  # a thread that has just ended, or a kernel without such figures
@@ -203,7 +203,7 @@ def _threads(proc: Path) -> dict[int, tuple[int, int]]:
 def _machine(proc: Path) -> tuple[int, int] | None:
     """Return the ticks stolen and all ticks, by the first line of /proc/stat (user … steal guest guest_nice)."""
     try:
-        ticks = [int(word) for word in (proc / "stat").read_text().partition("\n")[0].split()[1:]]
+        ticks = [int(word) for word in _content(f"{proc}/stat").partition(b"\n")[0].split()[1:]]
     except (OSError, ValueError):
         return None
     return (ticks[7], sum(ticks[:8])) if len(ticks) >= 8 else None
@@ -212,8 +212,8 @@ def _machine(proc: Path) -> tuple[int, int] | None:
 def _waited(proc: Path) -> int | None:
     """Return `total` (us) of the line `some` of /proc/pressure/cpu, in ns; None if the kernel lacks it."""
     try:
-        line = (proc / "pressure" / "cpu").read_text().partition("\n")[0]
-        return int(line.rpartition("total=")[2]) * 1000
+        line = _content(f"{proc}/pressure/cpu").partition(b"\n")[0]
+        return int(line.rpartition(b"total=")[2]) * 1000
     except (OSError, ValueError):
         return None
 
@@ -224,7 +224,7 @@ def _memory(proc: Path) -> tuple[int, int] | tuple[None, None]:
     They are the second figure of /proc/self/statm (pages), and it less the third (pages of files and shared memory).
     """
     try:
-        resident, shared = (int(figure) for figure in (proc / "self" / "statm").read_text().split()[1:3])
+        resident, shared = (int(figure) for figure in _content(f"{proc}/self/statm").split()[1:3])
     except (OSError, ValueError):
         return None, None
     page = os.sysconf("SC_PAGE_SIZE")
@@ -234,6 +234,15 @@ def _memory(proc: Path) -> tuple[int, int] | tuple[None, None]:
 def _files(proc: Path) -> int | None:
     """Return how many descriptors this process has open, the one that is needed to look included."""
     try:
-        return sum(1 for _ in (proc / "self" / "fd").iterdir())
+        return len(os.listdir(f"{proc}/self/fd"))  # noqa: PTH208
     except OSError:
         return None
+
+
+def _content(path: str) -> bytes:
+    """Return the beginning of a file of the kernel, by one call: what is read each second should cost little."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(number, 4096)
+    finally:
+        os.close(number)
