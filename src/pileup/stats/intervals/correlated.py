@@ -44,6 +44,8 @@ DOUBT = 1.6448536269514722
 COARSER = 8
 """Blocks that are looked at as one, too, if there are enough such."""
 FEWEST_COARSE = 100
+FEWEST_BLOCKS = 60
+"""The same where it is asked how an amount varies over longer times."""
 FEWEST_EVENTS = 60
 """Fewer events than this do not show how their number varies."""
 FEWEST_BATCHES = 8
@@ -245,9 +247,9 @@ def _variance(hits: Floats, of: Floats) -> tuple[float, Spread] | None:
     return found.variance / (n * share * (1 - share)), found
 
 
-def _coarser(series: Floats) -> Floats:
+def _coarser(series: Floats, fewest: int = FEWEST_COARSE) -> Floats:
     """Return the sums of neighbours: where each alone is mostly noise, these show what they have in common."""
-    if len(series) < COARSER * FEWEST_COARSE:
+    if len(series) < COARSER * fewest:
         return series
     kept = series[: len(series) // COARSER * COARSER]
     return np.asarray(kept.reshape(-1, COARSER).sum(axis=1), dtype=np.float64)
@@ -257,8 +259,23 @@ def _half(amounts: Floats, step: float, events: Floats) -> float | None:
     """Return half of the interval of a sum of amounts that come in steps, in these numbers of events."""
     if len(amounts) < 2 or events.sum() < FEWEST_EVENTS:
         return None
-    found = spread(amounts)
+    found = _over_longer(amounts, STEPS * step**2)
     return found.factor * math.sqrt(found.variance + STEPS * step**2)
+
+
+def _over_longer(amounts: Floats, rounding: float) -> Spread:
+    """Return how a sum of amounts varies, by longer blocks where it is shown to vary more by these.
+
+    Clients that pause for a fixed time come in turn: blocks of such a time avoid each other, and what slows all of them
+    for a while is not seen within a few of these. `rounding` is what edges alone add to the variance of a block.
+    """
+    found = spread(amounts)
+    while len(amounts) >= COARSER * FEWEST_BLOCKS:
+        amounts = _coarser(amounts, FEWEST_BLOCKS)
+        longer = spread(amounts)
+        if longer.variance > found.variance * (1 + longer.noise) + rounding * len(amounts):
+            found = longer
+    return found
 
 
 def amount_interval(value: float, half: float) -> Interval:

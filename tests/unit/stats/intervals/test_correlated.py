@@ -150,3 +150,36 @@ def test_an_amount_with_the_variance_of_a_count_has_the_interval_of_a_count(coun
     found = correlated.amount_interval(count, 1.959964 * math.sqrt(count))
     law = stats.gamma(count + 0.5)  # half an event more: between the two limits of Garwood
     assert (found.low, found.high) == pytest.approx((law.ppf(0.025), law.ppf(0.975)), rel=0.01)
+
+
+def paused(seed, clients=2, pause=0.002, seconds=3.0, blocks=4096):
+    """Ends of clients that pause for a fixed time, by block; the system is slower or quicker for tenths of a second."""
+    rng = np.random.default_rng(seed)
+    level = np.exp(0.25 * memory(0.9, n=400, seed=seed))  # one each 25 ms, in memory for ten of them
+    ends = []
+    for client in range(clients):
+        at = 4.0 + pause * client / clients
+        while at < 4.0 + seconds + 1:
+            at += pause + 0.0005 * level[int(at / 0.025)] * rng.uniform(0.9, 1.1)
+            ends.append(at)
+    return np.histogram(ends, bins=blocks, range=(5.0, 5.0 + seconds))[0].astype(float)
+
+
+def test_clients_that_pause_for_a_fixed_time_do_not_make_their_rate_look_exact():
+    """Blocks shorter than a pause avoid each other: all that was left of the interval was how counts are rounded."""
+    counts = [paused(seed) for seed in range(60)]
+    truth = float(np.mean([count.sum() for count in counts]))
+    halves = [correlated.dependence(amounts(count)).count for count in counts]
+    held = [abs(count.sum() - truth) <= half for count, half in zip(counts, halves, strict=True)]
+    assert np.mean(held) >= 0.8
+    assert np.median(halves) < 0.1 * truth
+
+
+def test_a_steady_rate_is_known_as_exactly_as_its_edges():
+    steady = np.histogram(np.arange(0, 3, 1 / 700), bins=4096, range=(0.0, 3.0))[0].astype(float)
+    assert correlated.dependence(amounts(steady)).count < 1
+
+
+def amounts(counted):
+    """Blocks of which only the number of ends matters."""
+    return Blocks(counted, counted, counted, counted, counted, {}, len(counted))
