@@ -6,6 +6,7 @@ fraction between 0 and 1. Parsing is exact (decimal arithmetic), so `0.1 s` is 1
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -196,9 +197,16 @@ def format_rate(per_second: float) -> str:
     return _written(per_second, "rate")
 
 
+NEARLY_ALL, LEAST_LACKING = 0.05, 1e-6
+"""Percent that are lacking: below the first, three digits would say that nothing is; below the second nothing is."""
+
+
 def format_fraction(fraction: float) -> str:
-    """Return a fraction for people, in percent."""
-    return _written(fraction, "fraction")
+    """Return a fraction for people, in percent. One that is nearly all is not rounded to all: `99.987 %`."""
+    lacking = 100 * (1 - fraction)
+    if not LEAST_LACKING <= lacking < NEARLY_ALL:
+        return _written(fraction, "fraction")
+    return f"{100 * fraction:.{math.ceil(-math.log10(lacking)) + 1}f}".rstrip("0") + " %"
 
 
 def format_count(count: float) -> str:

@@ -176,3 +176,18 @@ def test_both_ends_of_a_range_can_be_read(one: float, other: float, dimension: s
 def test_the_larger_of_two_is_never_written_as_the_smaller(value: float, times: float, dimension: str) -> None:
     less, more = (read_back(format_quantity(each, dimension), dimension) for each in (value, value * times))
     assert less < more
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [
+        (1, "100 %"),
+        (0.999, "99.9 %"),
+        (0.9996, "99.96 %"),
+        (0.999869, "99.987 %"),
+        (1 - 1e-7, "99.99999 %"),
+        (1.0004, "100 %"),
+    ],
+)
+def test_a_share_that_is_nearly_all_is_not_rounded_to_all(fraction: float, text: str) -> None:
+    assert format_fraction(fraction) == text

@@ -53,7 +53,7 @@ def test_a_benchmark_is_a_suite(url: str, operation: str, tmp_path: Path) -> Non
     assert (load_of.clients, load_of.for_, load_of.rate) == (3, 2 * SECOND, None)
     needs = set() if operation == "write" else {"fill"}
     assert {case.test.name for case in plan.cases} == {operation, *needs}
-    assert [each.check for each in plan.suite.criteria] == [f"fraction({operation}.failed) == 0"]
+    assert [each.check for each in plan.suite.criteria] == [f"fraction({operation}.passed) == 100 %"]
 
 
 @pytest.mark.parametrize("operations", [["get"], ["get", "read"]])
@@ -112,3 +112,12 @@ def test_what_cannot_be_is_said_in_three_parts(url: str, kind: str | None, opera
 def test_what_has_no_check_is_said() -> None:
     with pytest.raises(UsageError, match="there is no check for targets of kind 'noop'; expected one of arc, database"):
         check(Endpoint.at("x", "noop", {}), "")
+
+
+def test_what_a_benchmark_writes_is_not_where_it_counts_entries(tmp_path: Path) -> None:
+    """The folder of its writes was one entry more in the folder that `list` expects so many files in."""
+    text = bench(Endpoint.at("root://h//d", None, {}), ["write", "list"], Press(files=20), "", "pileup bench")
+    (tmp_path / "bench.yaml").write_text(text)
+    written = {case.test.name: case.test.options for case in load(tmp_path / "bench.yaml").cases}
+    assert written["list"] == {"entries": "20"}, "of the folder that tests of storage take if nothing is said"
+    assert not f"{written['write']['folder']}/".startswith("pileup/")

@@ -123,14 +123,17 @@ class Factor:
     def beyond(self, smallest: float) -> float:
         """Return how probable a ratio this far from one is by chance, where the true one is within `smallest` of it.
 
-        One side, as a ratio that is just above the range is not found below it by chance; two where there is no range.
+        At the edge of that range it may be found as far on either side. Where the range is narrow beside the error both
+        sides count alike, where it is wide the other one is out of reach (the least favourable case of an interval
+        hypothesis: E. L. Lehmann, J. P. Romano, Testing Statistical Hypotheses, 3rd ed., 2005, section 3.7).
         """
-        excess = abs(self.middle) - math.log1p(smallest)
-        if excess <= 0:
+        edge = math.log1p(smallest)
+        if abs(self.middle) <= edge:
             return 1.0
         if self.error == 0:
             return 0.0
-        return student.two_sided(excess / self.error, self.freedom) / (2 if smallest else 1)
+        near, far = ((abs(self.middle) + side * edge) / self.error for side in (-1, 1))
+        return (student.two_sided(near, self.freedom) + student.two_sided(far, self.freedom)) / 2
 
 
 def factor(left: Sequence[float], right: Sequence[float], steps: tuple[float, float] = (0.0, 0.0)) -> Factor:
