@@ -30,6 +30,13 @@ criteria:
   - {id: C1, says: "It is quick", check: p90(one.response) < 10 s}
   - {id: C2, says: "Much is done", check: rate(one.passed) >= 1000 /s}
 """
+STORE = """
+pileup: 1
+title: Left
+targets: {disk: {kind: posix, url: "FOLDER"}}
+tests:
+  - {name: one, use: storage.write, target: disk, options: {files: 99999, size: 1 KiB}, load: {rate: 50 /s, for: 1 min}}
+"""
 NOT_MET, LEFT = 4, 6
 
 
@@ -171,6 +178,40 @@ def test_the_terminal_is_as_it_was_after_a_signal(
     terminal.until(r"one  measuring")
     os.kill(terminal.process.pid, number)
     assert terminal.ends() == LEFT
+
+
+@pytest.mark.long
+def test_a_run_whose_terminal_goes_ends_in_order(tmp_path: Path) -> None:
+    """An ssh session that is lost: the run died at once, and what it had made stayed on the storage."""
+    (tmp_path / "store").mkdir()
+    (tmp_path / "files.yaml").write_text(STORE.replace("FOLDER", str(tmp_path / "store")))
+    terminal = Terminal(tmp_path, "run", "files.yaml", *FIGURES)
+    try:
+        terminal.until(r"one  measuring")
+        assert list((tmp_path / "store").iterdir())
+        os.close(terminal.other)
+        os.close(terminal.main)
+        assert terminal.process.wait(30) == LEFT
+        (path,) = (tmp_path / "runs").iterdir()
+        info = RunFolder.open(path).manifest()
+        assert (info.verdict, info.stopped) == ("stopped", "user: the terminal has gone (SIGHUP)")
+        assert not list((tmp_path / "store").iterdir())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(terminal.process.pid, signal.SIGKILL)
+        terminal.process.wait()
+
+
+@pytest.mark.long
+def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pileup", "run", suite(tmp_path, "2 s"), *FIGURES]
+    started = {**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}
+    process = subprocess.Popen(["nohup", *command], env=started, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(tmp_path.glob("runs/*/frames/*")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(40) == NOT_MET
 
 
 @pytest.mark.long

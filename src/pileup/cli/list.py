@@ -21,6 +21,7 @@ from pileup.model.errors import UsageError
 if TYPE_CHECKING:
     from pileup.cli.data import Listed
     from pileup.plugin.registry import Found
+    from pileup.record import RunFolder
 
 PLUGINS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
 KINDS = (*PLUGINS, "suites", "runs", "endpoints")
@@ -141,15 +142,25 @@ def _runs(out: Path | None) -> Iterator[Listed]:
     base = runs_path(out, environment())
     for path in sorted(base.iterdir()) if base.is_dir() else ():
         with suppress(RecordError, OSError):
-            info = RunFolder.open(path).manifest()
+            folder = RunFolder.open(path)
+            info = folder.manifest()
             yield {
                 "name": str(path),
                 "about": info.title,
-                "verdict": str(info.verdict or info.state),
+                "verdict": str(info.verdict or ("broken off" if _is_broken_off(folder) else info.state)),
                 "exit_code": info.exit_code,
                 "started": info.started,
                 "ended": info.ended,
             }
+
+
+def _is_broken_off(folder: RunFolder) -> bool:
+    """Whether the pileup of a run is gone before the end of the run."""
+    if folder.manifest().has_ended:
+        return False
+    from pileup.run.recovery.leftovers import alive
+
+    return not alive(folder)
 
 
 def _endpoints() -> Iterator[Listed]:

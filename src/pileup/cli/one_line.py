@@ -131,6 +131,7 @@ def conduct_text(
     The suite is kept where the user wants it, else beside the run folders: `resume` and `clean` need it.
     """
     from pileup.cli.run import run_suite
+    from pileup.model.errors import UsageError
     from pileup.run.start import runs_folder
 
     if save is not None:
@@ -141,7 +142,14 @@ def conduct_text(
     path = save
     if path is None:
         path = runs_folder(out, environment()) / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.yaml"
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise UsageError(
+                f"the suite cannot be written to {path}: {problem.strerror}",
+                "room and leave to write there",
+                "--out DIR",
+            ) from problem
     if not quiet and not as_json:
         echo(text, err=True)
     run_suite(context, str(path), {}, None, out, quiet, summary, as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pileup.run.stop import Stop
 
 
+ASKS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "the terminal has gone (SIGHUP)"}
+"""Signals that ask a run to stop."""
 MOST_TOLD = 5
 """Things that a run has left which are named one by one."""
 
@@ -136,14 +138,20 @@ def _tell_left(run: Path, left: list[str], stays: list[str]) -> None:
 
 @contextmanager
 def signals(stop: Stop, console: Console) -> Iterator[None]:
-    """While it lasts, Ctrl-C and SIGTERM ask the run to stop: in order at first, at once the second time."""
+    """While it lasts, Ctrl-C and SIGTERM ask the run to stop: in order at first, at once the second time.
+
+    So does a terminal that goes (SIGHUP), unless the run was started to outlive it (nohup).
+    """
 
     def ask(number: int, _frame: object) -> None:
-        stop.ask(StoppedBy.USER, "Ctrl-C" if number == signal.SIGINT else "SIGTERM")
+        stop.ask(StoppedBy.USER, ASKS[signal.Signals(number)])
         again = "ending in order; again to end at once" if stop.haste == 1 else "ending at once"
-        console.print(again, highlight=False)  # through the console, which knows what the live view has drawn
+        with suppress(OSError, ValueError):  # the terminal may have gone
+            console.print(again, highlight=False)  # through the console, which knows what the live view has drawn
 
-    kept = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    outlives = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    heeded = [number for number in ASKS if not (outlives and number is signal.SIGHUP)]
+    kept = {number: signal.signal(number, ask) for number in heeded}
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pileup.model.errors import UsageError
 from pileup.model.schemes import SCHEMES, STORAGE, urls
@@ -50,7 +50,11 @@ class Endpoint:
 
     @classmethod
     def at(cls, url: str, kind: str | None, credentials: Mapping[str, str]) -> Endpoint:
-        """Return the endpoint at a url, of the kind that is given or that the url says. Raises UsageError."""
+        """Return the endpoint at a url, of the kind that is given or that the url says.
+
+        Raises UsageError, also for a url with a secret, which would be shown and written to the suite.
+        """
+        _check_secret(url)
         found = kind or kind_of_url(url)
         if not found:
             raise UsageError(
@@ -72,6 +76,22 @@ class Endpoint:
             **({"credentials": dict(self.credentials)} if self.credentials else {}),
         }
         return _flow(words)
+
+
+def _check_secret(url: str) -> None:
+    """Raise UsageError for a url with a password or a token, without showing it."""
+    try:
+        parts = urlsplit(url)
+        password = parts.password
+    except ValueError:
+        return  # what is wrong with it is said where it is read
+    named = {name.lower() for name, _ in parse_qsl(parts.query)}
+    if password or named & SECRET_NAMES:
+        raise UsageError(
+            f"there is {'a password' if password else 'a token'} in the url",
+            "a url without it",
+            "urls are shown and recorded; --token FILE, or a suite with `credentials`",
+        )
 
 
 def kind_of_url(url: str) -> str:
@@ -99,6 +119,8 @@ class Press:
         return {**level, "warm_up": self.warm_up, "for": self.length}
 
 
+SECRET_NAMES = frozenset({"authz", "access_token", "token", "password"})
+"""Parts of a query that are no part of a place."""
 CLIENTS = 4
 """Clients of a closed load, where the user does not say how many."""
 

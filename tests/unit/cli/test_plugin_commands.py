@@ -54,7 +54,7 @@ def test_runs_are_listed_with_their_verdicts(tmp_path: Path, capsys: pytest.Capt
     info = RunFolder.open(golden / "ended").manifest()
     assert [(each["name"], each["verdict"], each["exit_code"]) for each in told] == [
         (str(golden / "ended"), "ended", None),
-        (str(golden / "running"), "running", None),
+        (str(golden / "running"), "broken off", None),
     ]
     assert told[0]["about"] == info.title
     assert main(["list", "runs", "--out", str(tmp_path / "nowhere")]) == 0

@@ -109,6 +109,20 @@ def test_what_cannot_be_is_said_in_three_parts(url: str, kind: str | None, opera
         bench(Endpoint.at(url, kind, {}), [operation], Press(), "", "")
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://me:hidden-42@h/d", "there is a password in the url; expected a url without it"),
+        ("https://h/d?authz=Bearer%20hidden-42", "there is a token in the url; expected a url without it"),
+        ("root://h//d?x=1&ACCESS_TOKEN=hidden-42", "there is a token in the url"),
+    ],
+)
+def test_a_secret_in_a_url_is_neither_shown_nor_written(url: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told) as problem:
+        Endpoint.at(url, None, {})
+    assert "hidden-42" not in str(problem.value)
+
+
 def test_what_has_no_check_is_said() -> None:
     with pytest.raises(UsageError, match="there is no check for targets of kind 'noop'; expected one of arc, database"):
         check(Endpoint.at("x", "noop", {}), "")
