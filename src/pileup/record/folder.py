@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import reprlib
 import secrets
@@ -109,6 +110,8 @@ class RunFolder:
         folder = cls(Path(path).resolve())
         if not folder.path.is_dir():
             raise NotARun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
+        if not os.path.lexists(folder.path / "run.json"):
+            raise NotARun(f"{folder.path} is not a run folder (no run.json)", "a run folder")
         files.check(folder.path)
         folder.manifest()
         return folder

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import NotARun, RecordError
 from pileup.model.record import Frame, FrameRow, Sample, SampleRow
 from pileup.record import RunFolder, TableReader
 from tests.manifests import plain, run_of
@@ -53,6 +53,13 @@ def test_what_is_no_run_folder_is_refused(tmp_path, text, says):
     assert says in str(caught.value)
     with pytest.raises(RecordError, match="there is no folder"):
         RunFolder.open(tmp_path / "none")
+
+
+def test_a_folder_of_other_things_is_called_that_and_not_a_run_with_something_odd_in_it(tmp_path):
+    (tmp_path / "a/b/c/d/e/f/g/h").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(NotARun, match=r"is not a run folder \(no run.json\)"):
+        RunFolder.open(tmp_path)
 
 
 def test_info_is_replaced_whole(folder):

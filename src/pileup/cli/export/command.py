@@ -68,6 +68,10 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
         raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both", "pileup export --help")
     if names and charts is None:
         raise UsageError("--chart without --charts", "--charts svg or --charts png beside it", "pileup export --help")
+    known = [*registry.names("charts"), "all"]
+    for name in names:
+        if name not in known and ".py:" not in name:
+            raise UsageError(f"--chart: there is no chart {name!r}", f"one of {', '.join(known)}", "or ./file.py:Class")
     folder = RunFolder.open(run)
     exporter: Exporter | None = registry.load("exporters", form)() if form else None
     try:

@@ -150,6 +150,8 @@ def _errors(errors: Sequence[ErrorGroup]) -> Grid:
         grid.add(message or "(no message)", where, *told)
     if len(errors) > MOST_ERRORS:
         grid.notes.append(f"and {len(errors) - MOST_ERRORS} more kinds of errors: see the report")
+    if errors:
+        grid.notes.append("Errors are those of whole loads, ramp and warm-up included; figures leave these out.")
     return grid
 
 

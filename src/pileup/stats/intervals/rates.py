@@ -13,6 +13,9 @@ from pileup.stats.frames.window import Window
 from pileup.stats.intervals.confidence import LEVEL, batch_means, poisson
 from pileup.stats.intervals.correlated import Dependence, amount_interval
 
+WRONG = ("failed", "refused", "ambiguous")
+"""Outcomes of what ended by itself and did not pass."""
+
 
 def rate(
     tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
@@ -41,9 +44,10 @@ def takes_longer(tally: Tally, measured: Measured) -> bool:
     """Return whether operations take longer than the measured time, and too few ended in it to know their rate.
 
     By Little's law (J. D. C. Little, Oper. Res. 9 (1961) 383) the mean number under way is rate x duration: it is as
-    large as the number that ended where the duration is as long as the measured time.
+    large as the number that ended where the duration is as long as the measured time. What was wrong has ended, too.
     """
-    return tally.iteration and tally.done < MANY and measured.left >= max(1, tally.done)
+    ended = tally.done + sum(tally.counts[name] for name in WRONG)
+    return tally.iteration and ended < MANY and measured.left >= max(1, ended)
 
 
 def _longer(tally: Tally, measured: Measured, seconds: float) -> Figure:

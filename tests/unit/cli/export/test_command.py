@@ -200,6 +200,7 @@ def test_claims_and_findings_are_tables(golden, tmp_path):
     ("arguments", "told"),
     [
         (["--to", "xls"], "there is no exporter 'xls'; expected a name from `pileup list exporters`"),
+        (["--charts", "svg", "--chart", "nosuch"], "--chart: there is no chart 'nosuch'; expected one of "),
         (["--chart", "cases", "--to", "csv"], "--chart without --charts; expected --charts svg"),
         (["--to", "./own.py:Broken"], "exporter 'broken' fails at table 'operations': KeyError: 'no'"),
     ],

@@ -4,7 +4,7 @@ import pytest
 
 from pileup.stats.frames.totals import measure
 from pileup.stats.frames.window import Window
-from pileup.stats.intervals.rates import rate, throughput
+from pileup.stats.intervals.rates import rate, takes_longer, throughput
 
 SECOND = 10**9
 START = 1_795_000_000 * SECOND
@@ -86,3 +86,14 @@ def test_start_errors_of_the_warm_up_are_left_out(row, frame):
     measured = measure(frames)
     assert (measured.late.count, measured.missed) == (2, 7)
     assert measured.late.max < 31_000
+
+
+def test_what_fails_at_once_does_not_take_longer_than_the_measured_time(row, frame):
+    """Of four clients that were always busy nothing passed: "iterations take longer ... measure for longer"."""
+    busy = [frame(second, row(failed=5000), in_flight=4, clients=4) for second in (1, 2, 3)]
+    measured = measure(busy)
+    (tally,) = measured.iterations()
+    assert not takes_longer(tally, measured)
+    slow = measure([frame(second, row(), in_flight=4, clients=4) for second in (1, 2, 3)])
+    (tally,) = slow.iterations()
+    assert takes_longer(tally, slow)
