@@ -6,6 +6,7 @@ from tests.support import ROOT
 
 SKIP = re.compile(r"pytest\.skip\(|pytest\.mark\.skipif\(|pytest\.importorskip\(")
 RIGHTS = {
+    "component/builtin/slurm/test_commands.py",
     "component/run/faults/test_schedule.py",
     "component/run/monitoring/test_far_proc.py",
     "component/run/recovery/test_registry.py",
