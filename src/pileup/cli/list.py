@@ -155,8 +155,9 @@ def _runs(out: Path | None) -> Iterator[Listed]:
 
 
 def _is_broken_off(folder: RunFolder) -> bool:
-    """Whether the pileup of a run is gone before the end of the run."""
-    if folder.manifest().has_ended:
+    """Whether the pileup of a run is gone before the end of the run; of a simulation that cannot be seen."""
+    info = folder.manifest()
+    if info.has_ended or info.simulated:
         return False
     from pileup.run.recovery.leftovers import alive
 

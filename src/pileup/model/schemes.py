@@ -1,6 +1,8 @@
-"""Kinds of storage by their urls: for the words of the schema, for targets without a kind, for suites of one line."""
+"""Urls, and kinds of storage by them: for words of the schema, targets without a kind, and suites of one line."""
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
 STORAGE = {
@@ -12,6 +14,14 @@ STORAGE = {
 """Kinds of storage, and how their urls begin; a path alone has no scheme."""
 SCHEMES = {**STORAGE, "http": WEB}
 """All kinds that a url may be of; a scheme of two kinds belongs to the first of them."""
+
+
+def has_password(url: str) -> bool:
+    """Return whether there is a password in a url: urls are shown and recorded. False for what is no url."""
+    try:
+        return bool(urlsplit(url).password)
+    except ValueError:
+        return False
 
 
 def urls(kind: str) -> str:

@@ -148,6 +148,9 @@ LONG = 60e9
 APART = 1000.0
 """Ends of a range that are so many times apart are written in units of their own."""
 
+NEARLY_ALL, LEAST_LACKING = 0.05, 1e-6
+"""Percent that are lacking: below the first, three digits would say that nothing is; below the second nothing is."""
+
 
 def _step(value: float, dimension: str) -> Step:
     """Return the unit to write a value in; one that rounds to a thousand of a unit is one of the next."""
@@ -160,7 +163,15 @@ def _step(value: float, dimension: str) -> Step:
 
 def _written(value: float, dimension: str) -> str:
     step = _step(value, dimension)
-    return f"{_digits(value / step.factor)} {step.unit}"
+    return f"{_in_unit(value, dimension, step)} {step.unit}"
+
+
+def _in_unit(value: float, dimension: str, step: Step) -> str:
+    """Three significant digits; of a fraction that is nearly all those of what is lacking: `99.987`."""
+    lacking = 100 * (1 - value)
+    if dimension != "fraction" or not LEAST_LACKING <= lacking < NEARLY_ALL:
+        return _digits(value / step.factor)
+    return f"{100 * value:.{math.ceil(-math.log10(lacking)) + 1}f}".rstrip("0")
 
 
 def format_time(nanoseconds: float) -> str:
@@ -197,16 +208,9 @@ def format_rate(per_second: float) -> str:
     return _written(per_second, "rate")
 
 
-NEARLY_ALL, LEAST_LACKING = 0.05, 1e-6
-"""Percent that are lacking: below the first, three digits would say that nothing is; below the second nothing is."""
-
-
 def format_fraction(fraction: float) -> str:
     """Return a fraction for people, in percent. One that is nearly all is not rounded to all: `99.987 %`."""
-    lacking = 100 * (1 - fraction)
-    if not LEAST_LACKING <= lacking < NEARLY_ALL:
-        return _written(fraction, "fraction")
-    return f"{100 * fraction:.{math.ceil(-math.log10(lacking)) + 1}f}".rstrip("0") + " %"
+    return _written(fraction, "fraction")
 
 
 def format_count(count: float) -> str:
@@ -261,7 +265,7 @@ def format_range(low: float, high: float, dimension: str, dash: str = "-", signe
         told = [format_count(end) for end in (low, high)]
     else:
         step = _step(sizes[1], dimension)
-        told = [_digits(end / step.factor) for end in (low, high)]
+        told = [_in_unit(end, dimension, step) for end in (low, high)]
         told[1] += f" {step.unit}"
     return joint.join(f"{sign}{end}" for sign, end in zip(plus, told, strict=True))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from pydantic import Field, field_validator
 
+from pileup.model.schemes import has_password
 from pileup.model.suite_part import Name, Part, Text
 
 
@@ -21,11 +20,7 @@ class EndpointSpec(Part):
     @field_validator("url")
     @classmethod
     def _no_password(cls, value: str) -> str:
-        try:
-            password = urlsplit(value).password
-        except ValueError:
-            password = None
-        if password:
+        if has_password(value):
             raise ValueError("a password in a url; expected a url without one: `token`, or a suite with `credentials`")
         return value
 

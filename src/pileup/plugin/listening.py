@@ -60,11 +60,8 @@ def _read(datagram: bytes, found: list[tuple[int, int]]) -> bool:
         begin, end = at + HEAD.size, at + length
         if kind == DONE:
             return True
-        if kind == ERROR or length < HEAD.size or end - begin < ANSWER.size:
-            number = (
-                -struct.unpack_from("=i", datagram, begin)[0] if kind == ERROR and len(datagram) >= begin + 4 else 0
-            )
-            raise OSError(number, f"netlink refuses to name listening sockets (message of type {kind})")
+        if kind == ERROR or end - begin < ANSWER.size or end > len(datagram):
+            raise OSError(f"netlink refuses to name listening sockets (message of type {kind})")
         *_, port, _expires, queue = ANSWER.unpack_from(datagram, begin)
         found.append((int.from_bytes(port, "big"), queue))
         at += -(-length // 4) * 4

@@ -10,8 +10,9 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from pileup.model.errors import UsageError
-from pileup.model.schemes import SCHEMES, STORAGE, urls
+from pileup.model.schemes import SCHEMES, STORAGE, has_password, urls
 from pileup.suite.kinds import kind_by
+from pileup.suite.secrets import by_name
 from pileup.suite.shipped import suite_path
 
 Plain: TypeAlias = "str | int | Sequence[Plain] | Mapping[str, Plain]"
@@ -80,13 +81,9 @@ class Endpoint:
 
 def _check_secret(url: str) -> None:
     """Raise UsageError for a url with a password or a token, without showing it."""
-    try:
-        parts = urlsplit(url)
-        password = parts.password
-    except ValueError:
-        return  # what is wrong with it is said where it is read
-    named = {name.lower() for name, _ in parse_qsl(parts.query)}
-    if password or named & SECRET_NAMES:
+    password = has_password(url)
+    named = [name for name, _ in parse_qsl(url.partition("?")[2])]
+    if password or any(name.lower() == "authz" or by_name(name) for name in named):
         raise UsageError(
             f"there is {'a password' if password else 'a token'} in the url",
             "a url without it",
@@ -119,8 +116,6 @@ class Press:
         return {**level, "warm_up": self.warm_up, "for": self.length}
 
 
-SECRET_NAMES = frozenset({"authz", "access_token", "token", "password"})
-"""Parts of a query that are no part of a place."""
 CLIENTS = 4
 """Clients of a closed load, where the user does not say how many."""
 

@@ -10,6 +10,7 @@ from pileup.cli.options import option_rows, type_words
 from pileup.plugin import registry
 from pileup.record import RunFolder
 from tests import fakes
+from tests.manifests import run_of
 from tests.support import EXAMPLES, ROOT
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
@@ -59,6 +60,14 @@ def test_runs_are_listed_with_their_verdicts(tmp_path: Path, capsys: pytest.Capt
     assert told[0]["about"] == info.title
     assert main(["list", "runs", "--out", str(tmp_path / "nowhere")]) == 0
     assert capsys.readouterr().out == "runs: none in this folder\n"
+
+
+def test_a_simulation_that_has_not_ended_may_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody holds its lock, so it cannot be called broken off."""
+    folder = RunFolder.create(tmp_path, "Simulated", 0)
+    folder.save(run_of({"title": "Simulated", "simulated": True}))
+    assert main(["list", "runs", "--out", str(tmp_path), "--json"]) == 0
+    assert [each["verdict"] for each in json.loads(capsys.readouterr().out)["runs"]] == ["running"]
 
 
 def test_a_plug_in_is_described_with_its_options(

@@ -191,3 +191,4 @@ def test_the_larger_of_two_is_never_written_as_the_smaller(value: float, times: 
 )
 def test_a_share_that_is_nearly_all_is_not_rounded_to_all(fraction: float, text: str) -> None:
     assert format_fraction(fraction) == text
+    assert format_range(fraction, 1, "fraction") == f"{text.removesuffix(' %')}-100 %"

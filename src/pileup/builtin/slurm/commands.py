@@ -90,6 +90,7 @@ class Commands:
         if program is None:
             raise PluginError(f"{words[0]} is not installed here", "Slurm's commands", INSTALL)
         become = _become(known) if known else ()
+        forked = None if become else known
         return subprocess.Popen(
             [*become, program, *words[1:]],
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -98,9 +99,9 @@ class Commands:
             env=environment,
             cwd="/",
             start_new_session=True,
-            user=known.pw_uid if known and not become else None,
-            group=known.pw_gid if known and not become else None,
-            extra_groups=[] if known and not become else None,
+            user=forked.pw_uid if forked else None,
+            group=forked.pw_gid if forked else None,
+            extra_groups=[] if forked else None,
         )
 
 

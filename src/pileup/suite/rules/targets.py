@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 from pileup.model.errors import PileupError, TargetError
 from pileup.model.problem_codes import ProblemCode
 from pileup.model.program import Step
+from pileup.model.schemes import has_password
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.plugin.target import offers
@@ -66,14 +66,14 @@ class TargetRules:
             self._problems.add(
                 node.at, f"target {shown(name)} has no url", "`url`, or `launch` where pileup can start it"
             )
-        if spec.url is not None and _has_password(spec.url):
+        if spec.url is not None and has_password(spec.url):
             expected = "credentials: {user: …, password: …}"
             self._problems.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
 
     def _check_url(self, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         """Check that a kind of target can be at such an address."""
         spec = target.spec
-        if not spec.url or "url" in target.left_out or _has_password(spec.url):
+        if not spec.url or "url" in target.left_out or has_password(spec.url):
             return
         at = where(target.node, ("url",))
         try:
@@ -292,10 +292,3 @@ class TargetRules:
 def _several(cls: type[Test]) -> str:
     """Return how the targets of a test that needs several are given."""
     return "`target: {" + ", ".join(f"{word}: NAME" for word in needs_of(cls)) + "}`"
-
-
-def _has_password(url: str) -> bool:
-    try:
-        return bool(urlsplit(url).password)
-    except ValueError:
-        return False
