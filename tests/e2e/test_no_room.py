@@ -101,3 +101,23 @@ def test_a_file_that_cannot_grow_ends_the_run_in_order_with_its_reports(here: Pa
     assert {case["test"]: case["outcome"] for case in info["cases"]}["later"] == "not run"
     assert (folder / "report.html").exists()
     nothing_is_left(here, folder)
+
+
+def test_a_load_whose_rows_are_lost_has_not_passed_and_is_done_again(here: Path) -> None:
+    """Its rows are lost in its last moment, when nothing else that is written is large."""
+    suite = here / "suite.yaml"
+    suite.write_text(suite.read_text().replace("for: $lasting", "times: 6000").replace("500 us", "1 us"))
+    limited = f"ulimit -f 300; exec {sys.executable} -m pileup run suite.yaml"
+    environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}
+    done = subprocess.run(
+        ["bash", "-c", limited], cwd=here, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 70, done.stderr
+    folder = next((here / "runs").iterdir())
+    outcomes = {case["test"]: case["outcome"] for case in json.loads((folder / "run.json").read_text())["cases"]}
+    assert (outcomes["fill"], outcomes["read"], outcomes["later"]) == ("passed", "error", "not run")
+    assert f"next: pileup resume {folder}\n" in done.stdout
+    resumed = pileup("resume", str(folder), cwd=here)
+    assert resumed.returncode == 0, resumed.stderr
+    outcomes = {case["test"]: case["outcome"] for case in json.loads((folder / "run.json").read_text())["cases"]}
+    assert set(outcomes.values()) == {"passed"}

@@ -205,6 +205,7 @@ def test_d12_a_server_that_does_not_let_us_work_is_told_in_a_sentence(
         server.stop()
     reason = json.loads((found.folder / "run.json").read_text())["cases"][0]["reason"]
     assert (found.code, told in reason) == (1, True), reason
+    assert "cannot be made below http://127.0.0.1:" in reason or "does not speak WebDAV" in reason
     assert "pileup clean" not in found.said
     assert "not all could be" not in found.said
 

@@ -111,14 +111,14 @@ def find(name: str, kind: str | None) -> list[Page]:
         each, cls = _from_file(name, kinds)
         return [plugin_page(each, name, cls)]
     having = [each for each in kinds if name in registry.names(KINDS[each])]
-    if having:
-        return [plugin_page(each, name, registry.load(KINDS[each], name)) for each in having]
-    page = None if kind else topic(name)
-    if page is None:
+    pages = [plugin_page(each, name, registry.load(KINDS[each], name)) for each in having]
+    if not kind and (page := topic(name)):
+        pages.append(page)
+    if not pages:
         raise UsageError(
             f"there is no {kind or 'page about'} {name!r}", _near(name, kinds), "`pileup list` shows all plug-ins"
         )
-    return [page]
+    return pages
 
 
 def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from pileup.model.event import REPORT
 from pileup.model.exits import ExitCode
 from pileup.model.hidden import HIDDEN
 from pileup.model.results import RunResults
@@ -14,13 +15,19 @@ RESUMED = (ExitCode.STOPPED_BY_USER, ExitCode.STOPPED_BY_LIMIT, ExitCode.TARGET_
 
 
 def next_step(results: RunResults) -> str:
-    """Return the next command: go on, compare with the last run that passed, or run the suite again; else nothing."""
+    """Return the next command; nothing where there is none.
+
+    It goes on, writes the report that could not be written, compares with the last run that passed, or runs the suite
+    again.
+    """
     from pileup.record import RunFolder
     from pileup.record.earlier import last_green
 
     folder = shlex.quote(results.folder)
-    if results.exit_code in RESUMED:
+    if results.exit_code in RESUMED or any(entry.cut for entry in results.run.cases):
         return f"pileup resume {folder}"
+    if lacking := next((event.about for event in results.events if event.kind == REPORT and event.about), ""):
+        return f"pileup report {folder} --to {shlex.quote(lacking)}"
     green = last_green(RunFolder(Path(results.folder)))
     if green is not None and green.alike:
         return f"pileup compare --last-green {folder}"

@@ -247,6 +247,9 @@ class CaseRun:
                     ending = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
             finally:
                 self._live.faults.end(self.case.test.name)
+        if unrecorded := self._live.unrecorded():
+            self._live.book.cut(self.case)  # it is done again once there is room
+            return ERROR, unrecorded
         if ending.kind is EndingKind.UNREADABLE:
             return ERROR, str(ending)
         if sought.outcome is not None:

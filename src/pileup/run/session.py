@@ -126,6 +126,12 @@ class Live:
         if passed and not self.stop.haste:
             self.stop.ask(StoppedBy.LIMIT, passed, StopMode.IN_ORDER)
 
+    def unrecorded(self) -> str:
+        """Bring every row of this place into the record; return why that cannot be written, empty if it can."""
+        with self._recording():
+            self.fleets.local.flush()
+        return self.book.broken
+
     @contextmanager
     def _recording(self) -> Iterator[None]:
         """End the run in order if the record cannot be written."""

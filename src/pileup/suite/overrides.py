@@ -22,6 +22,8 @@ from pileup.suite.problems import Position, Problems, near, shown
 LONGEST_PATH = 20
 """Words of a path; the schema is less deep."""
 NAMING = ("name", "id", "use")
+MOST_NAMED = 20
+"""Items of a list that a message names all, at most."""
 
 
 def apply(tree: Mapping, values: Values[str, str], problems: Problems) -> list[str]:
@@ -214,7 +216,8 @@ def _item(node: Sequence, step: str, at: Position, problems: Problems) -> int | 
     if step.isdecimal() and len(step) < 10 and int(step) < len(node.items):
         return int(step)
     known = [name for own in names for name in own]
-    problems.unknown(at, "item", step, known, f"a name, or a number below {len(node.items)}")
+    number = f"a number below {len(node.items)}"
+    problems.unknown(at, "item", step, known, number if len(known) > MOST_NAMED else "")
     return None
 
 

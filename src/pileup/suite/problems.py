@@ -107,7 +107,7 @@ def _one_line(text: str) -> str:
 
 def near(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return what was expected in the place of `word`: the nearest names known, else all when few, else `otherwise`."""
-    names = [name for name in known if name]
+    names = list(dict.fromkeys(name for name in known if name))
     close = nearest(word, names)
     if close:
         return " or ".join(repr(name) for name in close)

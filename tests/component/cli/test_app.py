@@ -157,3 +157,13 @@ def test_a_reader_that_has_gone_is_no_fault() -> None:
     )
     assert done.stdout == "{"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("word", ["find", "hold"])
+def test_a_word_of_the_suite_is_described_although_a_chart_has_its_name(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["describe", word]) == 0
+    told = capsys.readouterr().out
+    assert f"chart {word}" in told
+    assert f"load.{word}` in a suite" in told

@@ -9,10 +9,12 @@ from click.testing import CliRunner
 
 from pileup.cli.app import app
 from pileup.cli.next_step import next_step
+from pileup.model.event import REPORT
 from pileup.model.exits import ExitCode
 from pileup.record import RunFolder
 from pileup.run.start import planned
 from pileup.stats import results
+from pileup.stats.events import not_written
 from tests.manifests import run_of
 from tests.support import ROOT
 
@@ -66,3 +68,14 @@ def test_nothing_is_said_where_the_suite_is_gone_or_a_value_is_secret(base: Path
 def test_a_shipped_suite_is_named_as_it_was_asked_for(base: Path) -> None:
     examples = ROOT / "examples"
     assert next_step(made(base, 10, source="find.yaml", folder=str(examples))) == "pileup run suite:find"
+
+
+def test_a_report_that_could_not_be_written_is_written(base: Path) -> None:
+    run = made(base, 10)
+    lost = {"report": "html", "file": "report.html"}
+    RunFolder.open(Path(run.folder)).event(REPORT, "not written: report.html: no room", **lost)
+    lacking = replace(run, events=not_written(RunFolder.open(Path(run.folder))))
+    assert next_step(lacking) == f"pileup report {run.folder} --to html"
+    (Path(run.folder) / "report.html").write_text("")
+    written = replace(run, events=not_written(RunFolder.open(Path(run.folder))))
+    assert next_step(written).startswith("pileup run")

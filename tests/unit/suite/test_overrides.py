@@ -68,7 +68,7 @@ def test_null_removes_a_value(plan: Callable[..., Plan]) -> None:
         ("clients", "[1, 2]", "--set clients: a list for a variable; expected one value"),
         ("clients", "many", "9:45: `clients`: 'many' is not a number with a unit"),
         ("tests.cpoy.timeout", "3 s", "--set tests.cpoy.timeout: there is no item 'cpoy'; expected 'copy'"),
-        ("tests.7.timeout", "3 s", "--set tests.7.timeout: there is no item '7'"),
+        ("tests.7.timeout", "3 s", "--set tests.7.timeout: there is no item '7'; expected one of copy, fill"),
         ("title.x", "3", "--set title.x: 'x' goes into text"),
         ("tests..x", "3", "--set tests..x: 'tests..x' is not a path"),
         ("a." * 30 + "b", "3", "is not a path"),

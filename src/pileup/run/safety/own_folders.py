@@ -277,7 +277,7 @@ class OwnFolders:
         except (Failed, Refused) as problem:
             state, left = end_ground(target, place, self.marker, levels, own=what == OWN, kept=False)
             self.folder.journal(what, state, of=entry, target=name, problem=left)
-            raise _no_ground(name, place, problem) from problem
+            raise _no_ground(name, self.plan.suite.targets[name].url, place, problem) from problem
         self._grounds[name, place] = OwnFolder(entry, levels)
 
 
@@ -336,10 +336,11 @@ def _occupied(name: str, place: str, found: bytes) -> TargetError:
     )
 
 
-def _no_ground(name: str, place: str, problem: Failed | Refused) -> Failed | Refused:
+def _no_ground(name: str, url: str | None, place: str, problem: Failed | Refused) -> Failed | Refused:
     """Return what to raise where a storage does not let a run make its folder, of the same class."""
+    below = f"below {url}" if url else f"on target {name}"
     return type(problem)(
-        f"the folder /{place} cannot be made on target {name}: {problem.what}",
+        f"the folder {place} cannot be made {below}: {problem.what}",
         problem.expected or "a folder in which you may write",
         problem.hint or "check the target's `credentials`, or give the url of another folder",
     )

@@ -15,8 +15,8 @@ def own_words(measured: Measured) -> list[str]:
     if repeated:
         calls = sum(tally.calls for tally in measured.iterations())
         found.append(
-            f"repeated: {format_count(repeated)} of {format_count(calls)} calls were made again, because the server "
-            "had closed the kept connection before it could read them"
+            f"repeated: {format_count(repeated)} of {format_count(calls)} calls were made again, because their "
+            "kept connection ended before a byte of an answer came"
         )
     for tally in measured.named(EXPECT_WAIT):
         found.append(
