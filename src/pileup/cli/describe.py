@@ -43,9 +43,8 @@ def command(name: str | None, kind: str | None, form: str | None, out: Path | No
     """Explain a plug-in, a suite, a key or a mistake.
 
     NAME is a plug-in as in `pileup list`, or ./file.py:Class; suite:NAME for a suite that comes with pileup; a key of
-    the suite that holds others, like load, limits, criteria; the code of a mistake that `pileup validate` reports, like
-    unknown-key; or one of suite, checks, metrics, units, verdicts, commands, plugin, mistakes, exit-codes, environment,
-    config, json.
+    the suite, like load, scan or think; the code of a mistake that `pileup validate` reports, like unknown-key; or one
+    of suite, checks, metrics, units, verdicts, commands, plugin, mistakes, exit-codes, environment, config, json.
     """
     from pileup.cli.pages.contents import all_pages
 

@@ -167,3 +167,12 @@ def test_a_word_of_the_suite_is_described_although_a_chart_has_its_name(
     told = capsys.readouterr().out
     assert f"chart {word}" in told
     assert f"load.{word}` in a suite" in told
+
+
+def test_a_key_without_keys_of_its_own_is_described_wherever_it_may_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "every"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("`every` in a suite\n\nmonitors[]\n")
+    assert "tests[].load\n" in told
+    assert "interval between iterations" in " ".join(told.split())
+    assert "think" not in told

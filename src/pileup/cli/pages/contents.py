@@ -55,8 +55,8 @@ TOPICS: dict[str, Callable[[], Page]] = {
 
 
 def topic(name: str) -> Page | None:
-    """Return a page that is about no plug-in: one of TOPICS, or a word of the suite that holds others, like `load`,
-    or the code of a mistake, like unknown-key.
+    """Return a page that is about no plug-in: one of TOPICS, or a word of the suite, like `load` or `scan`, or the code
+    of a mistake, like unknown-key.
     """
     if name in TOPICS:
         return TOPICS[name]()
@@ -64,7 +64,17 @@ def topic(name: str) -> Page | None:
     for title, blocks in _sections(page):
         if name in (word.strip("`[]").rpartition(".")[2] for word in title.split(", ")):
             return Page("", name, f"{title} in a suite", "", tuple(_apart(block) for block in blocks))
-    return mistake_page(name)
+    return mistake_page(name) or _word(page, name)
+
+
+def _word(suite: Page, name: str) -> Page | None:
+    """Return what the tables of the suite's page say of one word."""
+    found: list[Block] = []
+    for title, blocks in _sections(suite):
+        for table in (block for block in blocks if isinstance(block, Table)):
+            if rows := tuple(row for row in table.rows if row[0].strip("`") == name):
+                found += [Heading(title), _apart(Table(table.head, rows))]
+    return Page("", name, f"`{name}` in a suite", "", tuple(found)) if found else None
 
 
 def _sections(page: Page) -> list[tuple[str, list[Block]]]:
