@@ -331,13 +331,16 @@ impl Puller {
 
     /// An iteration of this client has ended.
     pub fn finished(&mut self, client: u32, now: i64, passed: bool) {
-        self.finished_and_pauses(client, now, passed, 0);
+        self.finished_and_pauses(client, now, passed, 0, 0);
     }
 
-    /// The same for a client that begins nothing for so long, ns: what is due meanwhile goes to others, or waits. Whether it pauses for that
-    /// reason, and not for a think time that is longer.
+    /// The same for a client that began `late`, ns, and that begins nothing for at least so long, ns: what is due meanwhile goes to others, or
+    /// waits. Whether it pauses for that reason, and not for a think time that is longer.
+    ///
+    /// A think time is shorter by how late its client began. Clients that began late together, one right after the other, would otherwise stay
+    /// together, as a burst that grows with each delay.
     #[inline]
-    pub fn finished_and_pauses(&mut self, client: u32, now: i64, passed: bool, least: u64) -> bool {
+    pub fn finished_and_pauses(&mut self, client: u32, now: i64, passed: bool, late: i64, least: u64) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
         let failed_in_a_row = self.streak.after(passed);
         if let Some(most) = self.load.errors_in_a_row.filter(|most| failed_in_a_row >= *most) {
@@ -355,7 +358,8 @@ impl Puller {
                 let pause = think(&self.load, u64::from(client), turns[place]);
                 turns[place] += 1;
                 let thinks = pause >= least;
-                let free = now.saturating_add_unsigned(pause.max(least));
+                let made_up = u64::try_from(late).unwrap_or(0);
+                let free = now.saturating_add_unsigned(pause.saturating_sub(made_up).max(least));
                 let since = u64::try_from(free.saturating_sub(self.start)).unwrap_or(0);
                 let again = match steps {
                     Some(steps) => steps.wanted(u64::from(client), since),

@@ -395,14 +395,14 @@ impl Shard {
     pub fn finish(&self, start: &Start, ended: &Ended) -> bool {
         let mut state = self.state();
         let place = self.place_of(start.client);
-        if state.under_way.get(place).copied().flatten().map(|known| known.id) != Some(start.id) {
+        let Some(known) = state.under_way.get(place).copied().flatten().filter(|known| known.id == start.id) else {
             return false;
-        }
+        };
         state.under_way[place] = None;
         self.write_end(&mut state, start, place, ended);
         let pause = state.reconnect.after(start.client, place, ended.unreachable);
-        let passed = ended.outcome == Outcome::Passed;
-        if state.puller.finished_and_pauses(start.client, ended.end, passed, pause) && pause > 0 {
+        let (passed, late) = (ended.outcome == Outcome::Passed, known.start - known.intended);
+        if state.puller.finished_and_pauses(start.client, ended.end, passed, late, pause) && pause > 0 {
             let (name, begun) = (self.recorder.name(RECONNECT_PAUSE), ended.end);
             let free = begun.saturating_add_unsigned(pause);
             let end = state.puller.end().map_or(free, |end| free.min(end.max(begun)));

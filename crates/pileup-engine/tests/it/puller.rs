@@ -72,6 +72,22 @@ fn closed_clients_ramp_up_think_and_stop_at_the_end() {
     assert_eq!(lines, [(0, 0, 0, 0), (10, 1, 1, 10), (20, 0, 2, 20), (30, 1, 3, 30), (40, 0, 4, 40)]);
 }
 
+#[test]
+fn a_client_that_began_late_thinks_less_by_that() {
+    let load = load(r#"{"kind": "closed", "clients": 1, "for": 100000000, "think": {"fixed": 8000000}}"#);
+    let mut puller = Puller::new(&load, 0);
+    assert!(matches!(puller.next(0), Step::Start(_)));
+    let mut after = |end: i64, late: i64, least: i64| {
+        puller.finished_and_pauses(0, end * MS, true, late * MS, (least * MS).unsigned_abs());
+        let next = (end..).find(|at| matches!(puller.next(at * MS), Step::Start(_)));
+        next.expect("the load has not ended")
+    };
+    assert_eq!(after(2, 0, 0), 10, "in time: 8 ms after its end");
+    assert_eq!(after(15, 3, 0), 20, "as if it had begun when it should");
+    assert_eq!(after(32, 10, 0), 32, "later than it thinks: at once");
+    assert_eq!(after(34, 5, 6), 40, "a pause is not made up for");
+}
+
 /// Levels one after another: 2 clients from 0 over 20 ms, held 20 ms; down to none over 20 ms, held 20 ms; 1 at once for 20 ms.
 const STAGES: &str = r#"{"kind": "closed", "segments": [
     {"level": 2, "ramp": 20000000, "warm_up": 10000000, "for": 10000000},
