@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use pileup_pacer::{Pacer, clock, tighten_timers};
+use pileup_pacer::{Pacer, Pacing, clock, tighten_timers};
 use pileup_schedule::Load;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Semaphore;
@@ -45,6 +45,9 @@ const CLOSING: Duration = Duration::from_millis(200);
 const TURNS: u32 = 8;
 /// How often a worker that waits looks whether the load was stopped.
 const LOOK: i64 = 50_000_000;
+/// Where the next start is due sooner than this after a worker woke up, ns, it waits as long, and what is due by then begins together: waking up
+/// for each start would cost more than the starts.
+const GATHER: i64 = 10_000;
 /// More clients than this on a worker are a crowd: their memory does not stay in the caches of a core.
 const CROWD: u32 = 256;
 
@@ -107,7 +110,8 @@ async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: 
     opened.reverse();
     let worker = Rc::new(Worker { shard, prepared, factory, hall: RefCell::new(Hall { opened, ..Hall::default() }) });
     loop {
-        let look = clock::now() + LOOK;
+        let woke = clock::now();
+        let look = woke + LOOK;
         let pull = worker.hand_out();
         if pull == Pull::Done
             && let Some(ending) = worker.shard.failing()
@@ -116,8 +120,8 @@ async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: 
         }
         match pull {
             Pull::Done if worker.shard.over() => break,
-            Pull::Wait(until) => worker.rest(&pacer, until.min(look)).await,
-            _ => worker.rest(&pacer, look).await,
+            Pull::Wait(until) => worker.rest(&pacer, until.min(look), woke).await,
+            _ => worker.rest(&pacer, look, woke).await,
         }
     }
     worker.dismiss().await;
@@ -254,8 +258,9 @@ impl<F: Factory> Worker<F> {
     }
 
     /// Sleep until that time, or until a client has changed what comes next.
-    async fn rest(&self, pacer: &Pacer, until: i64) {
+    async fn rest(&self, pacer: &Pacer, until: i64, woke: i64) {
         self.hall.borrow_mut().resting = until;
+        let until = if pacer.pacing() == Pacing::Normal { until.max(woke + GATHER) } else { until };
         let changed = std::future::poll_fn(|context| {
             let mut hall = self.hall.borrow_mut();
             if std::mem::take(&mut hall.changed) {

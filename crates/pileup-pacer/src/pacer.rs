@@ -70,8 +70,8 @@ impl Shared {
     async fn drive(self: Arc<Self>) {
         let mut due = Vec::new();
         while let Ok(mut ready) = self.timer.readable().await {
-            // Cleared first: an expiry that comes in between is then seen as a new one.
-            self.timer.get_ref().drain();
+            // Cleared first: an expiry that comes in between is then seen as a new one. It is not read: the descriptor is
+            // watched by edges, and setting the timer takes the expiry away.
             ready.clear_ready();
             self.fire(&mut due);
         }
