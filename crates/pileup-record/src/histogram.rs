@@ -13,8 +13,8 @@ const HEADER: usize = 40;
 const HALF: u64 = 1024;
 /// Bins that are kept as a list.
 const FEW: usize = 64;
-/// All bins.
-const BINS: usize = index(LONGEST) as usize + 1;
+/// How many bins there are.
+pub(crate) const BINS: usize = index(LONGEST) as usize + 1;
 /// More counts than this are taken for damage.
 const MOST: u64 = 1 << 60;
 
@@ -38,8 +38,7 @@ fn wrong(what: impl fmt::Display) -> HistogramError {
 
 /// Counts of times in ns, each kept to 3 digits. Merging is exact.
 ///
-/// It begins as a list of its bins, and takes the 0.3 MB of all bins when there are many: most cases of a suite of checks have one
-/// iteration, and taking, clearing and reading so much memory for it would be most of what pileup does for them.
+/// It begins as a list of its bins. When there are many it takes memory for all bins of each doubling that is in use, 8 KB, of 0.3 MB in all.
 #[derive(Clone)]
 pub struct Histogram(Counts, usize);
 
@@ -134,7 +133,7 @@ impl Histogram {
     /// Take the memory of all bins.
     fn many(&mut self) -> &mut All {
         if let Counts::Few(bins) = &self.0 {
-            let mut all = Box::new(All::new(BINS));
+            let mut all = Box::new(All::new());
             bins.iter().for_each(|(index, count)| all.put(*index, *count));
             self.0 = Counts::Many(all);
         }
@@ -203,8 +202,7 @@ impl Histogram {
     pub fn min(&self) -> u64 {
         match &self.0 {
             Counts::Few(bins) => bins.first().map_or(0, |(index, _)| bounds(*index).0),
-            Counts::Many(all) if all.total == 0 => 0,
-            Counts::Many(all) => bounds(all.used.0 as u64).0,
+            Counts::Many(all) => all.bins().next().map_or(0, |(index, _)| bounds(index).0),
         }
     }
 
@@ -213,8 +211,7 @@ impl Histogram {
     pub fn max(&self) -> u64 {
         match &self.0 {
             Counts::Few(bins) => bins.last().map_or(0, |(index, _)| bounds(*index).1),
-            Counts::Many(all) if all.total == 0 => 0,
-            Counts::Many(all) => bounds(all.used.1 as u64 - 1).1,
+            Counts::Many(all) => all.bins().next_back().map_or(0, |(index, _)| bounds(index).1),
         }
     }
 
