@@ -1,19 +1,16 @@
 //! All bins of a histogram.
 
-use crate::histogram::BINS;
-
 /// Bins that take their memory together: a doubling of the time.
-const PAGE: usize = 1024;
-const PAGES: usize = BINS.div_ceil(PAGE);
+pub(crate) const PAGE: usize = 1024;
 
 /// The counts of all bins. Pages of which no bin was ever used are not there: the times of an operation are in a few doublings of the forty.
 #[derive(Clone)]
-pub(crate) struct All {
+pub(crate) struct All<const PAGES: usize> {
     pages: [Option<Box<[u64; PAGE]>>; PAGES],
     pub(crate) total: u64,
 }
 
-impl All {
+impl<const PAGES: usize> All<PAGES> {
     /// All bins, empty.
     pub(crate) fn new() -> Self {
         Self { pages: [const { None }; PAGES], total: 0 }
@@ -59,7 +56,7 @@ mod tests {
 
     #[test]
     fn bins_come_in_order_and_are_gone_after_a_reset() {
-        let mut all = All::new();
+        let mut all = All::<6>::new();
         let put = [(0, 1), (1023, 2), (1024, 3), (3000, 4), (3000, 1), (5120, 6), (2047, 0)];
         for _ in 0..2 {
             put.into_iter().for_each(|(index, count)| all.put(index, count));
@@ -76,10 +73,10 @@ mod tests {
 
     #[test]
     fn only_pages_in_use_take_memory() {
-        let mut all = All::new();
+        let mut all = All::<40>::new();
         [5000, 5001, 9000].into_iter().for_each(|index| all.put(index, 1));
         assert_eq!(all.pages.iter().flatten().count(), 2);
-        all.put(BINS as u64 - 1, 1);
-        assert_eq!(all.bins().next_back(), Some((BINS as u64 - 1, 1)));
+        all.put(40 * 1024 - 1, 1);
+        assert_eq!(all.bins().next_back(), Some((40 * 1024 - 1, 1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bins::All;
+use crate::bins::{All, PAGE};
 
 /// Longest time, ns: longer ones count as this.
 pub const LONGEST: u64 = 2 * 24 * 3600 * 1_000_000_000;
@@ -13,8 +13,8 @@ const HEADER: usize = 40;
 const HALF: u64 = 1024;
 /// Bins that are kept as a list.
 const FEW: usize = 64;
-/// How many bins there are.
-pub(crate) const BINS: usize = index(LONGEST) as usize + 1;
+/// Pages of all bins.
+const PAGES: usize = (index(LONGEST) as usize + 1).div_ceil(PAGE);
 /// More counts than this are taken for damage.
 const MOST: u64 = 1 << 60;
 
@@ -46,7 +46,7 @@ pub struct Histogram(Counts, usize);
 enum Counts {
     /// Index and count of each bin that is not empty, in order.
     Few(Vec<(u64, u64)>),
-    Many(Box<All>),
+    Many(Box<All<PAGES>>),
 }
 
 impl Default for Histogram {
@@ -131,7 +131,7 @@ impl Histogram {
     }
 
     /// Take the memory of all bins.
-    fn many(&mut self) -> &mut All {
+    fn many(&mut self) -> &mut All<PAGES> {
         if let Counts::Few(bins) = &self.0 {
             let mut all = Box::new(All::new());
             bins.iter().for_each(|(index, count)| all.put(*index, *count));
