@@ -130,7 +130,7 @@ impl Histogram {
         }
     }
 
-    /// Take the memory of all bins.
+    /// Keep the bins in pages from now on.
     fn many(&mut self) -> &mut All<PAGES> {
         if let Counts::Few(bins) = &self.0 {
             let mut all = Box::new(All::new());
