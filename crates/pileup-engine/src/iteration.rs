@@ -13,7 +13,8 @@ use crate::deadline::Deadline;
 use crate::program::{Program, Step};
 use crate::progress::Progress;
 use crate::puller::DEFAULT_CLIENTS;
-use crate::shard::{Ended, Shard, Start};
+use crate::shard::Shard;
+use crate::start::{Ended, Start};
 
 /// Operation in place of a `checksum` for which the server gives none.
 const NOT_STATED: &str = "checksum-not-stated";

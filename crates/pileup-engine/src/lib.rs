@@ -25,6 +25,8 @@ pub mod reconnect;
 pub mod refusal;
 mod room;
 pub mod shard;
+pub mod start;
 pub mod turnstile;
+mod under_way;
 pub mod verb;
 mod worker;

@@ -8,7 +8,7 @@ use pileup_pacer::{Pacing, clock};
 use pileup_record::{Histogram, Origin, Phase, Recorder, Row, Tally, TallyRow};
 use pileup_schedule::Load;
 
-pub use crate::shard::{Ended, Start};
+pub use crate::start::{Ended, Start};
 pub use crate::turnstile::Next;
 
 use crate::early::early_clients;

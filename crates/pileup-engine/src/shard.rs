@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
-use pileup_record::{Beside, Cause, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
+use pileup_record::{Beside, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
 use pileup_schedule::Load;
 
 use crate::client::RECONNECT_PAUSE;
@@ -13,65 +13,8 @@ use crate::ending::Ending;
 use crate::progress::{Come, Moved, Progress, Spans, phase_of, within};
 use crate::puller::{Begin, Puller, Step, Streak};
 use crate::reconnect::Reconnect;
-
-/// An iteration that has begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
-    /// Id of its row.
-    pub id: u64,
-    /// Number of the client over the whole load.
-    pub client: u32,
-    /// Number of the iteration over the whole load.
-    pub number: u64,
-    /// When it should have begun, ns since the epoch.
-    pub intended: i64,
-    /// When it began.
-    pub start: i64,
-    /// Part of the case's life.
-    pub phase: Phase,
-    /// Whether this client has not begun anything before.
-    pub new: bool,
-}
-
-/// How an iteration ended.
-#[derive(Clone, Debug, Default)]
-pub struct Ended {
-    /// When, ns since the epoch.
-    pub end: i64,
-    /// How.
-    pub outcome: Outcome,
-    /// The message; empty when passed.
-    pub error: String,
-    /// Why it did not pass.
-    pub cause: Cause,
-    /// Bytes of payload moved.
-    pub bytes: u64,
-    /// Requests or system calls made.
-    pub calls: u32,
-    /// Of these, how many repeated one that had no answer.
-    pub repeats: u32,
-    /// Whether it ended because no connection could be made: its client pauses.
-    pub unreachable: bool,
-    /// First byte of the answer; 0: not known. Only for an iteration that is its own operation.
-    pub first_byte: i64,
-    /// String id of the operation's name; 0: `iteration`.
-    pub operation: u32,
-    /// String id of the object.
-    pub key: u32,
-}
-
-/// The result of asking for work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pull {
-    /// Begun: to be done by its client.
-    Start(Start),
-    /// Nothing before this time, unless something ends.
-    Wait(i64),
-    /// Nothing before something ends.
-    Idle,
-    /// Nothing any more.
-    Done,
-}
+use crate::start::{Ended, Pull, Start};
+use crate::under_way::UnderWay;
 
 /// Extra time for an operation that ends right at its timeout to report itself, ns.
 const MOMENT: u64 = 100_000_000;
@@ -83,11 +26,7 @@ pub struct State {
     local: Local,
     tally: Tally,
     late: Histogram,
-    /// By the client's place in this shard.
-    under_way: Vec<Option<Start>>,
-    /// The same: what clients of the engine move, and the bytes of the iteration under way that are counted already.
-    progress: Vec<Option<Arc<Progress>>>,
-    counted: Vec<u64>,
+    under_way: UnderWay,
     iteration: u32,
     /// What the last frame reported.
     told_started: u64,
@@ -139,9 +78,7 @@ impl Shard {
             local: recorder.local(),
             tally: Tally::new(),
             late: Histogram::new(),
-            under_way: Vec::new(),
-            progress: Vec::new(),
-            counted: Vec::new(),
+            under_way: UnderWay::default(),
             iteration: recorder.name(ITERATION),
             told_started: 0,
             told_missed: 0,
@@ -272,25 +209,14 @@ impl Shard {
             phase: self.phase.unwrap_or_else(|| phase_of(&self.load, begin.stage)),
             new: begin.new,
         };
-        let place = self.place_of(begin.client);
-        if state.under_way.len() <= place {
-            state.under_way.resize(place + 1, None);
-        }
-        state.under_way[place] = Some(start);
-        *count_of(state, place) = 0;
+        state.under_way.begin(self.place_of(begin.client), start);
         start
     }
 
     /// What a client of the engine writes its bytes to as they come.
     pub fn progress(&self, client: u32) -> Arc<Progress> {
-        let mut state = self.state();
-        let place = self.place_of(client);
-        if state.progress.len() <= place {
-            state.progress.resize(place + 1, None);
-        }
-        let made = state.progress[place]
-            .get_or_insert_with(|| Arc::new(Progress::new(Arc::clone(&self.spans), Arc::clone(&self.moved))));
-        Arc::clone(made)
+        let make = || Progress::new(Arc::clone(&self.spans), Arc::clone(&self.moved));
+        Arc::clone(self.state().under_way.progress_or(self.place_of(client), make))
     }
 
     /// Part of the load's life at a moment: what ends after the time of the load ends in its cool-down.
@@ -337,13 +263,13 @@ impl Shard {
                 state.tally.moved(state.iteration, true, phase, bytes);
             }
         }
-        *count_of(state, place) += come.measured + come.beside;
+        *state.under_way.counted(place) += come.measured + come.beside;
     }
 
     /// Count what an operation that has ended in a phase has noted of what it moved; returns those of its bytes that are to be counted in that
     /// phase: what came at its end, and what it has noted since the last frame, where that is of the same phase.
     fn count_noted(&self, state: &mut State, place: usize, row: &Row, ended: Phase) -> u64 {
-        let Some(Some(progress)) = state.progress.get(place) else { return row.bytes };
+        let Some(progress) = state.under_way.progress(place) else { return row.bytes };
         let (mut come, noted) = (progress.take(), progress.noted());
         let mut rest = row.bytes.saturating_sub(noted);
         if ended == self.phase.unwrap_or(self.measured_phase()) {
@@ -371,10 +297,7 @@ impl Shard {
         let intended = if self.untimed { now } else { start.intended };
         let start = Start { start: now, intended, ..start };
         self.note_lateness(state, &start);
-        let place = self.place_of(start.client);
-        if let Some(known) =
-            state.under_way.get_mut(place).and_then(Option::as_mut).filter(|known| known.id == start.id)
-        {
+        if let Some(known) = state.under_way.known(self.place_of(start.client), start.id) {
             *known = start;
         }
         start
@@ -395,10 +318,7 @@ impl Shard {
     pub fn finish(&self, start: &Start, ended: &Ended) -> bool {
         let mut state = self.state();
         let place = self.place_of(start.client);
-        let Some(known) = state.under_way.get(place).copied().flatten().filter(|known| known.id == start.id) else {
-            return false;
-        };
-        state.under_way[place] = None;
+        let Some(known) = state.under_way.end(place, start.id) else { return false };
         self.write_end(&mut state, start, place, ended);
         let pause = state.reconnect.after(start.client, place, ended.unreachable);
         let (passed, late) = (ended.outcome == Outcome::Passed, known.start - known.intended);
@@ -450,7 +370,7 @@ impl Shard {
         let phase = self.phase_at(row.end);
         let rest = if self.single.load(Ordering::Relaxed) == 0 {
             // its operations are counted; what the test says beyond them came at the end
-            ended.bytes.saturating_sub(*count_of(state, place))
+            ended.bytes.saturating_sub(*state.under_way.counted(place))
         } else {
             self.count_noted(state, place, &row, phase)
         };
@@ -467,20 +387,21 @@ impl Shard {
     /// The same for an operation some of whose calls were repeats.
     pub fn operation_with(&self, start: &Start, row: Row, repeats: u32) -> bool {
         let mut state = self.state();
-        if state.under_way.get(self.place_of(start.client)).copied().flatten().map(|known| known.id) != Some(start.id) {
+        let at = self.place_of(start.client);
+        if state.under_way.known(at, start.id).is_none() {
             return false;
         }
         let id = if row.id == 0 { state.local.next_id() } else { row.id };
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id, parent: start.id, case, client, target, place, phase, ..row };
-        let (place, ended) = (self.place_of(start.client), self.phase_at(row.end));
-        let rest = self.count_noted(&mut state, place, &row, ended);
+        let ended = self.phase_at(row.end);
+        let rest = self.count_noted(&mut state, at, &row, ended);
         let inside = self.single.load(Ordering::Relaxed) == 0;
         let beside = self.beside(&row, ended, repeats, if inside { rest } else { 0 });
         let iteration = if inside { state.iteration } else { row.operation };
         state.tally.moved(iteration, true, beside.ended, rest);
-        *count_of(&mut state, place) += rest;
+        *state.under_way.counted(at) += rest;
         state.tally.add_with(&row, &beside);
         state.local.push(row);
         true
@@ -505,8 +426,7 @@ impl Shard {
 
     /// Whether this iteration has ended or was given up.
     pub fn has_ended(&self, start: &Start) -> bool {
-        let known = self.state().under_way.get(self.place_of(start.client)).copied().flatten();
-        known.map(|known| known.id) != Some(start.id)
+        self.state().under_way.known(self.place_of(start.client), start.id).is_none()
     }
 
     /// Another level of the whole load from `at` on.
@@ -523,7 +443,7 @@ impl Shard {
     pub fn abandon(&self) {
         let mut state = self.state();
         let now = clock::now();
-        for start in std::mem::take(&mut state.under_way).into_iter().flatten() {
+        for start in state.under_way.end_all() {
             let error = "still going at the end".to_owned();
             let operation = self.single.load(Ordering::Relaxed);
             let ended = Ended { end: now, outcome: Outcome::Unfinished, error, operation, ..Ended::default() };
@@ -543,7 +463,7 @@ impl Shard {
         let mut state = self.state();
         state.puller.look(clock::now());
         let stopped = state.puller.stopped()?;
-        let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
+        let last = state.under_way.last_start();
         let most = self.load.timeout.saturating_mul(self.operations.load(Ordering::Relaxed)).saturating_add(MOMENT);
         Some(last.max(stopped).saturating_add_unsigned(most))
     }
@@ -562,8 +482,8 @@ impl Shard {
     /// Count what operations under way have moved. Clients wait meanwhile: where nothing has moved nothing is looked at.
     fn count_under_way(&self, state: &mut State) {
         let now = clock::now();
-        for place in 0..state.progress.len().min(state.under_way.len()) {
-            let (Some(_), Some(progress)) = (&state.under_way[place], &state.progress[place]) else { continue };
+        for place in 0..state.under_way.places() {
+            let Some(progress) = state.under_way.moving(place) else { continue };
             let (come, operation) = (progress.take(), progress.operation());
             self.count(state, place, operation, come, now);
         }
@@ -589,12 +509,4 @@ impl Shard {
         (state.told_started, state.told_missed) = (started, missed);
         told
     }
-}
-
-/// Bytes of the iteration under way of the client at this place that are counted already.
-fn count_of(state: &mut State, place: usize) -> &mut u64 {
-    if state.counted.len() <= place {
-        state.counted.resize(place + 1, 0);
-    }
-    &mut state.counted[place]
 }

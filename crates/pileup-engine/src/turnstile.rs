@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use pileup_pacer::{TimerFd, clock, tighten_timers};
 
-use crate::shard::{Pull, Shard, Start};
+use crate::shard::Shard;
+use crate::start::{Pull, Start};
 
 /// The result of asking without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

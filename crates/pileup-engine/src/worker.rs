@@ -23,7 +23,8 @@ use crate::near::Near;
 use crate::press::{Press, pacing};
 use crate::program::Program;
 use crate::refusal::PressError;
-use crate::shard::{Pull, Shard, Start};
+use crate::shard::Shard;
+use crate::start::{Pull, Start};
 
 thread_local! {
     static PACER: RefCell<Option<Pacer>> = const { RefCell::new(None) };
