@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import pileup
 from tests.support import run_folder
 
 SUITE = """
@@ -30,8 +31,8 @@ criteria:
 """
 
 
-def pressed(folder: Path, soft: int, hard: int) -> tuple[int, dict[str, Any]]:
-    """Run it under these limits; return exit code and results."""
+def pressed(folder: Path, soft: int, hard: int) -> tuple[int, dict[str, Any], Path]:
+    """Run it under these limits; return exit code, results and the run's folder."""
     (folder / "suite.yaml").write_text(SUITE)
     done = subprocess.run(
         [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"],
@@ -43,19 +44,22 @@ def pressed(folder: Path, soft: int, hard: int) -> tuple[int, dict[str, Any]]:
         timeout=120,
         check=False,
     )
-    return done.returncode, json.loads((folder / run_folder(done) / "results.json").read_text())
+    run = folder / run_folder(done)
+    return done.returncode, json.loads((run / "results.json").read_text()), run
 
 
 @pytest.mark.long
 def test_the_soft_limit_is_raised(tmp_path: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    code, results = pressed(tmp_path, 200, hard)
+    code, results, _ = pressed(tmp_path, 200, hard)
     assert (code, results["errors"]) == (0, [])
 
 
 @pytest.mark.long
 def test_failures_for_want_of_files_are_not_blamed_on_the_system(tmp_path: Path) -> None:
-    code, results = pressed(tmp_path, 200, 300)
+    code, results, run = pressed(tmp_path, 200, 300)
     assert {error["message"] for error in results["errors"]} == {"too many open files"}
     assert "pileup had no more open files (ulimit -n)" in results["limit"]
     assert [(each["verdict"], code) for each in results["criteria"]] == [("unknown", 8)]
+    opened = pileup.open(run).samples(monitor="pileup", metric="open_files").numpy()["value"]
+    assert 200 < max(opened) < 290  # the clients have none left, and pileup has some for its record

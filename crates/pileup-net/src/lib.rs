@@ -4,6 +4,7 @@
 
 mod ahead;
 pub mod certificate;
+mod descriptors;
 pub mod route;
 pub mod stream;
 pub mod tls;

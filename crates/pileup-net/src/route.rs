@@ -4,8 +4,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
+use crate::descriptors::leave_some;
 use crate::words;
 
 /// Why there is no connection.
@@ -113,14 +114,15 @@ impl Host {
     }
 }
 
-/// A TCP connection that sends at once what it is given.
+/// A TCP connection that sends at once what it is given. The last descriptors of this process are not for connections.
 ///
 /// # Errors
 /// What went wrong.
 pub async fn tcp(address: SocketAddr) -> Result<TcpStream, NoConnection> {
-    let stream = TcpStream::connect(address).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    leave_some(&socket)?;
+    socket.set_nodelay(true)?;
+    Ok(socket.connect(address).await?)
 }
 
 /// Whether this host is the machine itself whatever the network does: `localhost` or a loopback address.
