@@ -26,6 +26,7 @@ WORDS: dict[str, Any] = {
     "warm_up": "1 s",
     "think": "1 s",
     "arrivals": "poisson",
+    "pacing": "precise",
 }
 CLOSED: dict[str, Any] = {
     **WORDS,
@@ -55,6 +56,8 @@ def refused(given: set[str], shut: bool) -> Iterator[str]:
         yield "`for` needs clients or rate;"
     if found in ("once", "times") and given & {"ramp", "warm_up"}:
         yield "ramp and warm_up need clients or rate;"
+    if found in ("once", "times") and "pacing" in given:
+        yield "`pacing` needs starts that are due at a time;"
     if found == "open" and "think" in given:
         yield "an open load has no think time;"
     if found != "open" and "arrivals" in given:
@@ -96,7 +99,7 @@ def test_what_was_refused_is_refused_in_the_same_words(words: dict[str, Any]) ->
 
 
 def test_each_shape_has_a_word_of_the_schema_that_gives_it() -> None:
-    assert {shape.word for shape in SHAPES} == set(WORDS) - {"for", "ramp", "warm_up", "think", "arrivals"}
+    assert {shape.word for shape in SHAPES} == set(WORDS) - {"for", "ramp", "warm_up", "think", "arrivals", "pacing"}
     for shape in SHAPES:
         load = Load.model_validate({shape.word: WORDS[shape.word], **({"for": "1 s"} if shape.word == "find" else {})})
         assert type(load.shape) is shape

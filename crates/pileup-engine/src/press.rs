@@ -48,6 +48,7 @@ pub struct Frame {
 /// One load under way. Exactly one executor pulls from it.
 pub struct Press {
     load: Arc<Load>,
+    pacing: Pacing,
     /// Given back with the load.
     _room: Room,
     recorder: Arc<Recorder>,
@@ -82,8 +83,8 @@ impl Press {
             expected: "JSON as in docs/engine.md (correct it)",
         })?;
         load.check()?;
-        pacing(&load.pacing)?;
         Ok(Arc::new(Self {
+            pacing: pacing(&load.pacing)?,
             _room: Room::of(u64::from(load.most_clients().unwrap_or(DEFAULT_CLIENTS)).div_ceil(load.shards.max(1))),
             load: Arc::new(load),
             recorder,
@@ -104,6 +105,11 @@ impl Press {
     #[must_use]
     pub fn load(&self) -> &Arc<Load> {
         &self.load
+    }
+
+    /// How exactly its starts are made.
+    pub(crate) fn pacing(&self) -> Pacing {
+        self.pacing
     }
 
     /// Where its rows go.
@@ -143,7 +149,7 @@ impl Press {
         let turnstile = self.turnstile.get_or_init(|| {
             let shard = Arc::new(Shard::new(Arc::clone(&self.load), Arc::clone(&self.recorder), self.begin()));
             self.adopt(&shard);
-            Turnstile::new(shard)
+            Turnstile::new(shard, self.pacing)
         });
         self.ring(); // who waits for the end already does so at the turnstile from now on
         turnstile
@@ -397,7 +403,7 @@ fn together(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
 ///
 /// # Errors
 /// For an unknown one.
-pub(crate) fn pacing(name: &str) -> Result<Pacing, PressError> {
+fn pacing(name: &str) -> Result<Pacing, PressError> {
     match name {
         "coarse" => Ok(Pacing::Coarse),
         "normal" => Ok(Pacing::Normal),

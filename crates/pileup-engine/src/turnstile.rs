@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use pileup_pacer::{TimerFd, clock, tighten_timers};
+use pileup_pacer::{Pacing, TimerFd, clock, tighten_timers};
 
 use crate::shard::Shard;
 use crate::start::{Pull, Start};
@@ -47,6 +47,7 @@ struct Desk {
 /// How threads get to their starts.
 pub struct Turnstile {
     shard: Arc<Shard>,
+    pacing: Pacing,
     desk: Mutex<Desk>,
     over: Condvar,
     timer: OnceLock<Option<TimerFd>>,
@@ -58,8 +59,8 @@ const STRETCH: i64 = 1_000_000_000;
 impl Turnstile {
     /// In front of a shard.
     #[must_use]
-    pub fn new(shard: Arc<Shard>) -> Self {
-        Self { shard, desk: Mutex::default(), over: Condvar::new(), timer: OnceLock::new() }
+    pub fn new(shard: Arc<Shard>, pacing: Pacing) -> Self {
+        Self { shard, pacing, desk: Mutex::default(), over: Condvar::new(), timer: OnceLock::new() }
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -156,7 +157,7 @@ impl Turnstile {
                 tighten_timers();
                 desk.waiting.insert(me, Arc::clone(&bell));
             }
-            desk = Self::sleep(desk, me, &bell, pull);
+            desk = self.sleep(desk, me, &bell, pull);
         };
         if known {
             desk.waiting.remove(&me);
@@ -170,8 +171,14 @@ impl Turnstile {
     }
 
     /// Sleep until something is given; the leader also until something is due. A thread that knows of something earlier than the leader
-    /// takes its place, and need not notify it.
-    fn sleep<'a>(mut desk: MutexGuard<'a, Desk>, me: Waiter, bell: &Condvar, pull: Pull) -> MutexGuard<'a, Desk> {
+    /// takes its place, and need not notify it. Right before a precise start the leader sleeps no more: it looks again and again.
+    fn sleep<'a>(
+        &self,
+        mut desk: MutexGuard<'a, Desk>,
+        me: Waiter,
+        bell: &Condvar,
+        pull: Pull,
+    ) -> MutexGuard<'a, Desk> {
         let until = due(pull);
         if desk.leader.is_none() || until < desk.until {
             desk.leader = Some(me);
@@ -179,7 +186,7 @@ impl Turnstile {
         let mut time = STRETCH;
         if desk.leader == Some(me) {
             desk.until = until;
-            time = until.saturating_sub(clock::now()).clamp(0, STRETCH);
+            time = self.pacing.wake_at(until).saturating_sub(clock::now()).clamp(0, STRETCH);
         }
         let time = Duration::from_nanos(time.unsigned_abs());
         bell.wait_timeout(desk, time).unwrap_or_else(PoisonError::into_inner).0
@@ -214,7 +221,7 @@ impl Turnstile {
     fn set(&self, timer: &TimerFd, desk: &mut Desk, pull: Pull) {
         let wanted = match pull {
             _ if !desk.given.is_empty() => Some(0),
-            Pull::Wait(until) => Some(until),
+            Pull::Wait(until) => Some(self.pacing.wake_at(until)),
             Pull::Done if self.shard.over() => Some(0),
             _ => None,
         };

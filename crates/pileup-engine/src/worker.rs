@@ -20,7 +20,7 @@ use crate::ending::{Ending, EndingKind};
 use crate::gate::Gate;
 use crate::iteration::{Hand, Iteration, Prepared};
 use crate::near::Near;
-use crate::press::{Press, pacing};
+use crate::press::Press;
 use crate::program::Program;
 use crate::refusal::PressError;
 use crate::shard::Shard;
@@ -91,9 +91,8 @@ fn thread<F: Factory>(
 ) -> std::io::Result<()> {
     tighten_timers();
     let runtime = Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
-    let pacing = pacing(&part.pacing).unwrap_or_default();
     runtime.block_on(async {
-        let pacer = Pacer::new(pacing)?;
+        let pacer = Pacer::new(press.pacing())?;
         PACER.with(|own| *own.borrow_mut() = Some(pacer.clone()));
         serve(press, part, factory, program, gate, pacer).await;
         PACER.with(|own| own.borrow_mut().take());

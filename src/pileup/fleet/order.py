@@ -118,7 +118,6 @@ class Order:
             "start": start,
             "phase": self.phase,
             "timeout": self.timeout,
-            "pacing": "normal",
             "workers": workers,
             "errors_in_a_row": self.errors_in_a_row,
             "operations": self.operations,

@@ -104,6 +104,13 @@ def check_instants(press: Press, rows: Any, step: int, count: int) -> None:
     assert (rows["start"] >= rows["intended"]).all()
 
 
+def check_together(rows: Any) -> None:
+    """Check that what is due each half millisecond begins two by two, as coarse pacing has it."""
+    gaps = np.diff(np.sort(rows["start"]))
+    assert np.mean((gaps > 10**6 // 4) & (gaps < 3 * 10**6 // 4)) < 0.3
+    assert np.mean(gaps <= 10**6 // 4) > 0.3
+
+
 class Bench:
     """One recorder, and presses on it."""
 
@@ -116,6 +123,7 @@ class Bench:
         return Press(self.recorder, load(**changes))
 
     check_instants = staticmethod(check_instants)
+    check_together = staticmethod(check_together)
 
     def table(self) -> Table:
         """Close the recorder and read what it wrote."""

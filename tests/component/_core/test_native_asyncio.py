@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+
 from pileup._core._native import Op
 from pileup.model.record import Outcome
 
@@ -66,6 +68,16 @@ def test_an_open_load_starts_at_its_instants(bench: Any) -> None:
     press = bench.press(kind="open", rate=500.0, for_=60 * MS)
     asyncio.run(Loop(press, passing).run())
     bench.check_instants(press, bench.table().named("iteration"), step=2 * MS, count=30)
+
+
+@pytest.mark.parametrize("pacing", ["coarse", "precise"])
+def test_pacing_leaves_the_instants_as_they_are(bench: Any, pacing: str) -> None:
+    press = bench.press(kind="open", rate=2000.0, for_=100 * MS, pacing=pacing)
+    asyncio.run(Loop(press, passing).run())
+    rows = bench.table().named("iteration")
+    bench.check_instants(press, rows, step=MS // 2, count=200)
+    if pacing == "coarse":
+        bench.check_together(rows)
 
 
 def test_closed_clients_think(bench: Any) -> None:

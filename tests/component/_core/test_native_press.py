@@ -54,6 +54,16 @@ def test_once_is_one_iteration_by_client_0(bench: Any) -> None:
     assert len(bench.table().rows) == 1
 
 
+@pytest.mark.parametrize("pacing", ["coarse", "precise"])
+def test_pacing_leaves_the_instants_as_they_are(bench: Any, pacing: str) -> None:
+    press = bench.press(kind="open", rate=2000.0, for_=100 * MS, pacing=pacing)
+    drive(press, passing)
+    rows = bench.table().rows
+    bench.check_instants(press, rows, step=MS // 2, count=200)
+    if pacing == "coarse":
+        bench.check_together(rows)
+
+
 def test_times_are_counted_off_in_order(bench: Any) -> None:
     press = bench.press(kind="times", times=50)
     seen: list[Op] = []

@@ -55,6 +55,16 @@ def test_an_open_load_starts_at_its_instants(bench: Any) -> None:
     bench.check_instants(press, bench.table().rows, step=10**6, count=50)
 
 
+@pytest.mark.parametrize("pacing", ["coarse", "precise"])
+def test_pacing_leaves_the_instants_as_they_are(bench: Any, pacing: str) -> None:
+    press = bench.press(kind="open", rate=2000.0, for_=100_000_000, pacing=pacing)
+    run(press, spec("noop"), program(NOOP))
+    rows = bench.table().rows
+    bench.check_instants(press, rows, step=500_000, count=200)
+    if pacing == "coarse":
+        bench.check_together(rows)
+
+
 MS = 10**6
 LEVELS = [(2, 0, 100), (1, 50, 100), (2, 0, 50)]
 
