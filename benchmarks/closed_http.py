@@ -12,9 +12,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cores
 import meter
 from figures import Report, progress
 from peers import K6, LOCUST, NGINX, OHA, WRK, Peer, here, versions
@@ -140,12 +142,13 @@ def run(folder: Path, pairs: int) -> Report:
     peers = here(WRK, OHA, K6, LOCUST)
     taking = [each for each in CONTENDERS if each.peer is None or each.peer in peers]
     runs: dict[str, list[dict[str, float]]] = {each.name: [] for each in taking}
+    distance = cores.Distance(folder)
     with nginx(folder) as server:
         commands = {each.name: each.command(server, folder) for each in taking}
         for number in range(pairs):
             for each in taking if number % 2 == 0 else taking[::-1]:
-                runs[each.name].append(once(each, server, folder))
-                progress(f"{each.name} {runs[each.name][-1]['us']:.2f} µs")
+                runs[each.name].append(distance.around(partial(once, each, server, folder)))
+                progress(f"{each.name} {runs[each.name][-1]['us']:.2f} µs {cores.kind(runs[each.name][-1])}")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=ratios(runs),
@@ -157,12 +160,12 @@ def run(folder: Path, pairs: int) -> Report:
 
 
 def ratios(runs: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Return the ratio of CPU per request to each peer."""
-    ours = [one["us"] for one in runs["pileup"]]
+    """Return the ratio of CPU per request to each peer, by how far apart the cores were."""
     return {
-        f"CPU per request, pileup / {name}": ratio(ours, [one["us"] for one in of], BARS[name])
-        for name, of in runs.items()
+        f"CPU per request, pileup / {name}{words}": ratio(*([one["us"] for one in of] for of in pairs), BARS[name])
+        for name in runs
         if name != "pileup"
+        for words, pairs in cores.by_kind(runs["pileup"], runs[name]).items()
     }
 
 

@@ -1,6 +1,7 @@
 """Very many paced clients in one process, each once a second, every iteration recorded: 100,000 that do nothing, and as
 many over HTTP to one address as open files and free ports allow, up to 20,000. Share of a core, memory of a client, and
-how late they start.
+how late they start. The clients of HTTP are taken at the default pacing, where the worker sleeps until a start is due,
+and at `pacing: precise`, where it is awake 50 µs before: here a core that wakes up takes about 20 µs to do so.
 
 A window of 0.05 s is undisturbed when the witnesses, threads of real-time priority on both cores that wake up each
 millisecond, were never later than 0.1 ms in it: what is late then is late by the generator."""
@@ -40,9 +41,10 @@ def ports() -> int:
     return (last - first + 1) // 2
 
 
-def command(clients: int, client: dict[str, Any], step: dict[str, Any]) -> list[str]:
+def command(clients: int, client: dict[str, Any], step: dict[str, Any], pacing: str = "normal") -> list[str]:
     """Return the command of clients that act once a second each."""
     load: dict[str, Any] = {"clients": clients, "ramp": 2 * SECOND, "warm_up": 3 * SECOND, "for": 4 * SECOND}
+    load |= {"pacing": pacing}
     load |= {"think": {"uniform": [SECOND, SECOND]}}
     return paced_http.drive({"load": load, "client": client, "step": step, "every": 0.05, "watched": list(WATCHED)})
 
@@ -69,10 +71,12 @@ def run(folder: Path, pairs: int) -> Report:
     meter.need_two_cores()
     sessions = min(REQUESTS, meter.open_files() - SPARE, ports())
     with nginx(folder) as server:
-        request = {"protocol": "http", "settings": {"url": server.url}}
+        noop = ({"protocol": "noop", "settings": {}}, {"verb": "noop"})
+        request = ({"protocol": "http", "settings": {"url": server.url}}, {"verb": "request", "method": "GET"})
         crowds = {
-            f"{NOOPS:,} noops": (NOOPS, command(NOOPS, {"protocol": "noop", "settings": {}}, {"verb": "noop"})),
-            f"{sessions:,} HTTP clients": (sessions, command(sessions, request, {"verb": "request", "method": "GET"})),
+            f"{NOOPS:,} noops": (NOOPS, command(NOOPS, *noop)),
+            f"{sessions:,} HTTP clients": (sessions, command(sessions, *request)),
+            f"{sessions:,} HTTP clients, precise": (sessions, command(sessions, *request, "precise")),
         }
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in crowds}
         for _ in range((pairs + 1) // 2):

@@ -12,9 +12,11 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cores
 import meter
 from figures import Report, progress
 from peers import NGINX, versions
@@ -101,14 +103,15 @@ def run(folder: Path, pairs: int) -> Report:
         raise meter.Trouble(f"{meter.open_files()} open files are allowed; expected {CLIENTS + 200} (ulimit -Hn)")
     crowds: dict[str, list[dict[str, float]]] = {pacing: [] for pacing in SHARES}
     late: list[dict[str, float]] = []
+    distance = cores.Distance(folder)
     with nginx(folder) as server:
         commands = {pacing: clients(server, pacing) for pacing in SHARES} | {"starts": starts(server, 20000)}
         for number in range(pairs):
             for pacing in SHARES if number % 2 == 0 else ():
                 crowds[pacing].append(crowd(server, pacing))
                 progress(f"10,000 clients, {pacing}: {crowds[pacing][-1]['share']:.0%} of a core")
-            late.append(lateness(server))
-            progress(f"scheduling delay p99 {late[-1]['p99']:.0f} µs")
+            late.append(distance.around(partial(lateness, server)))
+            progress(f"scheduling delay p99 {late[-1]['p99']:.0f} µs {cores.kind(late[-1])}")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=figures(crowds, late),
@@ -126,9 +129,11 @@ def figures(crowds: dict[str, list[dict[str, float]]], late: list[dict[str, floa
         for pacing, of in crowds.items()
     }
     found["memory per client, bytes"] = level([one["bytes"] for one in crowds["normal"]], MEMORY)
-    found["scheduling delay p99 at 20 % load, µs, all windows"] = level([one["p99"] for one in late])
-    if quiet := [one["quiet_p99"] for one in late if one["quiet_p99"]]:
-        found["scheduling delay p99 at 20 % load, µs, undisturbed windows"] = level(quiet, LATE)
+    what = "scheduling delay p99 at 20 % load, µs"
+    for words, (of,) in cores.by_kind(late).items():
+        found[f"{what}, all windows{words}"] = level([one["p99"] for one in of])
+        if quiet := [one["quiet_p99"] for one in of if one["quiet_p99"]]:
+            found[f"{what}, undisturbed windows{words}"] = level(quiet, LATE)
     return found
 
 
