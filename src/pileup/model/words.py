@@ -14,6 +14,7 @@ def load_words(load: Load, places: int | frozenset[str] | None = None) -> str:
     press = load.shape.words + (" after " + " and ".join(before) if before else "")
     pauses = (("think time", load.think), ("delay", load.delay))
     told = [f"{name} {law_words(law)}" for name, law in pauses if law is not None]
+    told += [] if load.pacing == "normal" else [f"{load.pacing} pacing"]
     return ", ".join([press, *told, *([] if places is None else [_from(places)])])
 
 

@@ -25,6 +25,8 @@ from pileup.model.words import law_words, load_words
             "open, 5 /s poisson for 1 min after 1 s ramp and 2 s warm-up, delay 3 s",
         ),
         ({"rate": 5, "clients": 7, "for": "1 s"}, "open, 5 /s for 1 s with at most 7 in flight"),
+        ({"rate": 5, "for": "1 s", "pacing": "normal"}, "open, 5 /s for 1 s"),
+        ({"rate": 5, "for": "1 s", "pacing": "precise"}, "open, 5 /s for 1 s, precise pacing"),
     ],
 )
 def test_a_load_in_words(load: dict[str, object], words: str) -> None:
