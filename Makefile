@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # cargo makes no use of the job server of make
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 
-.PHONY: help demo check test test-all nightly prepared packages lint lint-python lint-rust build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
+.PHONY: help demo check test test-all nightly prepared packages lint lint-python lint-rust build bench train dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -87,6 +87,9 @@ system: build packages  ## install the real servers that the tests use, when run
 
 bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
 	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)
+
+train: build  ## count which ways the engine goes under load, for the compiler: crates/pileup-py/trained/
+	@$(BIN)/python benchmarks/train.py
 
 dist: $(STAMP)  ## make dist/: an sdist, and wheels for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py

@@ -97,9 +97,10 @@ def section(name: str, result: dict[str, Any]) -> str:
     lines += [] if not result["notes"] else [""]
     versions = ", ".join(f"{who} {which}" for who, which in result["versions"].items())
     host = result["machine"]
+    engine = f", engine by {host['engine']}" if "engine" in host else ""
     lines.append(
         f"Taken {result['taken']} on {host['processor']}, {host['cores']} cores, {host['memory_gib']} GiB, "
-        f"{host['system']}, Linux {host['kernel']}, Python {host['python']}; load of the machine before: "
+        f"{host['system']}, Linux {host['kernel']}, Python {host['python']}{engine}; load of the machine before: "
         f"{host['load_before']}." + (f" Versions: {versions}." if versions else "")
     )
     return "\n".join([*lines, "", *typed(result["commands"])])

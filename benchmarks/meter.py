@@ -8,10 +8,15 @@ import platform
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))
+
+import trained
 
 SERVER_CORE, GENERATOR_CORE = sorted(os.sched_getaffinity(0))[0], sorted(os.sched_getaffinity(0))[-1]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -118,7 +123,7 @@ def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
 
 
 def machine() -> dict[str, str | int | float]:
-    """Return what the figures depend on: processor, cores, memory, kernel, load by others."""
+    """Return what the figures depend on: processor, cores, memory, kernel, compiler of the engine, load by others."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -131,5 +136,6 @@ def machine() -> dict[str, str | int | float]:
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
         "python": platform.python_version(),
+        "engine": f"rustc {trained.compiler()[0]}, {'with' if trained.settings() else 'without'} a profile",
         "load_before": round(os.getloadavg()[0], 2),
     }

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
 import hypothesis
@@ -40,6 +41,18 @@ def others_nightly(most: Iterable[T], names: Iterable[T]) -> list[object]:
     """Return names as parameters of a test that is long: some for each change, the others in `make nightly` alone."""
     kept = set(most)
     return [pytest.param(name, marks=() if name in kept else (pytest.mark.nightly,)) for name in names]
+
+
+def tool(name: str) -> ModuleType:
+    """Return a file of tools/ as a module, e.g. `dist`; what it imports is looked for beside it."""
+    path = ROOT / f"tools/{name}.py"
+    spec = spec_from_file_location(f"tool_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(path.parent))
+        spec.loader.exec_module(module)
+    return module
 
 
 def require_program(name: str, install: str) -> str:

@@ -8,20 +8,21 @@ from pathlib import Path
 
 from rust import fault
 from source_hash import source_hash
+from trained import FOLDER, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = Path(sys.prefix) / ".pileup-build"
 
 
 def wanted() -> str:
-    """Return what the installed state depends on: engine sources, metadata, profile."""
-    metadata = "".join((ROOT / name).read_text() for name in ("pyproject.toml", "constraints.txt"))
-    return f"{source_hash(ROOT)} {profile()} {hash_text(metadata)}"
+    """Return what the installed state depends on: engine sources, profile, metadata, profiles for the compiler."""
+    others = [ROOT / name for name in ("pyproject.toml", "constraints.txt")] + sorted(FOLDER.glob("*.profdata"))
+    return f"{source_hash(ROOT)} {profile()} {hash_of(b''.join(path.read_bytes() for path in others))}"
 
 
-def hash_text(text: str) -> str:
-    """Return a short hash of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def hash_of(data: bytes) -> str:
+    """Return a short hash."""
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def profile() -> str:
@@ -41,6 +42,7 @@ def main() -> int:
     command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", f"--profile={profile()}"]
     environment = {
         **os.environ,
+        **(settings() if profile() == "release" else {}),
         "PIP_QUIET": "2",
         "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
         "VIRTUAL_ENV": sys.prefix,

@@ -1,6 +1,5 @@
 """What goes into the packages. That they build, install and run without Rust is checked by `make dist` itself."""
 
-import importlib.util
 import json
 import os
 import platform
@@ -13,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.support import pileup, run_folder
+from tests.support import pileup, run_folder, tool
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = """
@@ -26,12 +25,7 @@ criteria: [{id: C1, says: "One passed", check: count(one.passed) == 1}]
 
 @pytest.fixture(scope="module")
 def dist() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("dist", ROOT / "tools/dist.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return tool("dist")
 
 
 @pytest.fixture
@@ -98,7 +92,7 @@ def test_a_wheel_that_lacks_something_is_found(dist: ModuleType, tree: Path, tmp
 def test_what_the_program_reads_at_run_time_is_packed(dist: ModuleType) -> None:
     packed = {str(path) for path in dist.tree_files(ROOT)}
     kept = {"src/pileup/cli/skeletons/suite/thing_name.yaml.txt", "src/pileup/py.typed", "examples/first-run.yaml"}
-    assert kept | {"tools/build_backend.py", "tools/rust.py", "LICENSE"} <= packed
+    assert kept | {"tools/build_backend.py", "tools/rust.py", "tools/trained.py", "LICENSE"} <= packed
 
 
 def test_wheels_are_made_for_this_processor_first_and_no_other_is_forgotten(dist: ModuleType) -> None:

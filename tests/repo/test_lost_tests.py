@@ -1,13 +1,13 @@
 """The tool that names lost tests finds those of both languages, and no moved ones."""
 
-import importlib.util
 import subprocess
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import tool
+
 OLD = {
     "a/test_a.py": "def test_kept() -> None: ...\n\n\nasync def test_lost() -> None: ...\ndef test_twice(): ...\n",
     "b/test_b.py": "class TestIt:\n    def test_twice(self): ...\n",
@@ -19,13 +19,9 @@ NEW = {
 }
 
 
-@pytest.fixture
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lost_tests", ROOT / "tools/lost_tests.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture(name="tool")
+def lost_tests() -> ModuleType:
+    return tool("lost_tests")
 
 
 @pytest.fixture

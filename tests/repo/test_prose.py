@@ -1,12 +1,13 @@
 """The linter of the house style finds a word wherever people read it, at its line, and nowhere in code."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support import tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = '''"""Of a module.
@@ -78,11 +79,7 @@ NOTEBOOK = """{
 
 @pytest.fixture(scope="module")
 def lint() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("prose_lint", ROOT / "tools/prose/lint.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return tool("prose/lint")
 
 
 @pytest.mark.parametrize(

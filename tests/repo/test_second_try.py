@@ -1,12 +1,12 @@
 """tools/tests.py: what failed is tried once more, what passes then is listed, and what takes long is, too."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import tool
+
 TESTS = """
 from pathlib import Path
 
@@ -25,13 +25,10 @@ def test_passes():
 FAILS = "\n\ndef test_fails():\n    assert False\n"
 
 
-@pytest.fixture
-def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+@pytest.fixture(name="tool")
+def tests_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The tool, at work in a project of its own."""
-    spec = importlib.util.spec_from_file_location("tests_tool", ROOT / "tools/tests.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = tool("tests")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         monkeypatch.delenv(name, raising=False)

@@ -19,10 +19,12 @@ from pileup.model.loads.load import Load
 from pileup.model.program import Keys, Program, Step
 from tests.servers.nginx import nginx
 from tests.servers.xrootd import xrootd
-from tests.support import require_program
+from tests.support import require_program, tool
 
 pytestmark = pytest.mark.long
 
+TRAINED = bool(tool("trained").settings())
+"""Whether this compiler builds the engine by a profile, which takes a sixth of the instructions."""
 CLIENTS = 64
 FEW, MANY = 40 * CLIENTS, 240 * CLIENTS
 
@@ -61,17 +63,24 @@ def each(folder: Path, protocol: str, url: str, step: Step) -> float:
     return (many - few) / (MANY - FEW)
 
 
+def bound(plain: int, trained: int) -> int:
+    """Return the most that is allowed. What is over the second alone has changed since: `make train`."""
+    return trained if TRAINED else plain
+
+
 def test_an_iteration_that_does_nothing(tmp_path):
-    assert 500 < each(tmp_path, "noop", "", Step("step", "noop", Keys())) < 1_800
+    assert 500 < each(tmp_path, "noop", "", Step("step", "noop", Keys())) < bound(1_800, 1_600)
 
 
 def test_an_http_request(tmp_path):
     with nginx(tmp_path) as url:
         (tmp_path / "data" / "small").write_text("ok")
         step = replace(Step("step", "request", Keys(names=("small",))), method="GET")
-        assert 2_000 < each(tmp_path, "http", url, step) < 5_500
+        assert 2_000 < each(tmp_path, "http", url, step) < bound(5_500, 4_900)
 
 
 def test_a_stat_by_xroot(tmp_path):
     with xrootd(tmp_path / "xrootd") as server:
-        assert 1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < 5_700
+        assert (
+            1_500 < each(tmp_path, "xroot", server.root, Step("step", "stat", Keys(names=("",)))) < bound(5_700, 4_800)
+        )

@@ -1,30 +1,21 @@
 """The compiled module itself: its clock, and whether it was built from these sources."""
 
-import importlib.util
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from pileup._core import _native
-from tests.support import ROOT
+from tests.support import ROOT, tool
 
-
-def tool() -> ModuleType:
-    """Return tools/source_hash.py as a module."""
-    spec = importlib.util.spec_from_file_location("source_hash", ROOT / "tools" / "source_hash.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SOURCES = tool("source_hash")
 
 
 def test_the_module_was_built_from_these_sources() -> None:
-    assert tool().source_hash(ROOT) == _native.SOURCE_HASH
+    assert SOURCES.source_hash(ROOT) == _native.SOURCE_HASH
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "rename"])
@@ -33,9 +24,9 @@ def test_the_hash_sees_every_change(tmp_path: Path, change: str) -> None:
     source = tmp_path / "crates" / "one" / "src" / "lib.rs"
     source.write_text("//! one")
     (tmp_path / "crates" / "one" / "notes.txt").write_text("no source")
-    before = tool().source_hash(tmp_path)
+    before = SOURCES.source_hash(tmp_path)
     (tmp_path / "crates" / "one" / "notes.txt").write_text("still none")
-    assert tool().source_hash(tmp_path) == before
+    assert SOURCES.source_hash(tmp_path) == before
     match change:
         case "edit":
             source.write_text("//! two")
@@ -43,7 +34,7 @@ def test_the_hash_sees_every_change(tmp_path: Path, change: str) -> None:
             (tmp_path / "Cargo.lock").write_text("")
         case "rename":
             source.rename(source.with_name("bin.rs"))
-    assert tool().source_hash(tmp_path) != before
+    assert SOURCES.source_hash(tmp_path) != before
 
 
 def test_now_is_utc_and_never_goes_back() -> None:
