@@ -18,8 +18,6 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from trained import settings as trained_for
-
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 COMPATIBILITY = "manylinux2014"  # glibc 2.17: the oldest that Rust links against
@@ -150,9 +148,7 @@ def make_packages(tools: Path, scratch: Path, processors: Iterable[str]) -> tupl
     flags = ("--release", "--locked", "--zig", "--compatibility", COMPATIBILITY)
     wheels = []
     for name in processors:
-        target = PROCESSORS[name]
-        trained = {**settings, **trained_for(target)}
-        run(tools / "maturin", "build", *flags, "--target", target, "--out", out, cwd=source, **trained)
+        run(tools / "maturin", "build", *flags, "--target", PROCESSORS[name], "--out", out, cwd=source, **settings)
         wheels += out.glob(f"*_{name}.whl")
         faults = wheel_faults(zipfile.ZipFile(wheels[-1]).namelist(), package_files(copy))
         if faults:

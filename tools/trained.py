@@ -28,13 +28,13 @@ def profile(release: str, target: str, folder: Path = FOLDER) -> Path:
     return folder / f"{release}-{target}.profdata"
 
 
-def settings(target: str | None = None, folder: Path = FOLDER) -> dict[str, str]:
-    """Return the environment of a build that makes use of its profile, for this machine or `target`; empty without."""
+def settings(folder: Path = FOLDER) -> dict[str, str]:
+    """Return the environment of a build for this machine that makes use of its profile; empty without one."""
     release, host = compiler()
-    kept = profile(release, target or host, folder)
+    kept = profile(release, host, folder)
     # what has changed since it was trained is built as without, and needs no warning: a test counts what it costs
     flags = (f"-Cprofile-use={kept}", "-Cllvm-args=-no-pgo-warn-mismatch")
-    return built_for(target or host, *flags) if kept.is_file() else {}
+    return built_for(host, *flags) if kept.is_file() else {}
 
 
 def built_for(target: str, *flags: str, given: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -19,7 +19,7 @@ def here() -> tuple[str, str]:
 def test_without_a_profile_of_this_compiler_nothing_is_told(tmp_path: Path, here: tuple[str, str]) -> None:
     TRAINED.profile("1.0.0", here[1], tmp_path).touch()
     TRAINED.profile(here[0], "m68k-unknown-linux-gnu", tmp_path).touch()
-    assert TRAINED.settings(folder=tmp_path) == {}
+    assert TRAINED.settings(tmp_path) == {}
 
 
 def test_a_build_is_told_its_profile_and_its_target(tmp_path: Path, here: tuple[str, str]) -> None:
@@ -27,10 +27,9 @@ def test_a_build_is_told_its_profile_and_its_target(tmp_path: Path, here: tuple[
     folder.mkdir()
     kept = TRAINED.profile(*here, folder)
     kept.touch()
-    told = TRAINED.settings(folder=folder)
+    told = TRAINED.settings(folder)
     assert told["CARGO_BUILD_TARGET"] == here[1]
     assert f"-Cprofile-use={kept}" in told["CARGO_ENCODED_RUSTFLAGS"].split("\x1f")
-    assert TRAINED.settings("m68k-unknown-linux-gnu", folder) == {}
 
 
 @pytest.mark.parametrize(
