@@ -1,5 +1,6 @@
 """Paced HTTP load, every request recorded in full: 10,000 keep-alive clients that each ask once a second (CPU share of
-a core, memory of a client), at both pacings; and how late requests start at a fifth of what the engine can do at most.
+a core, memory of a client), at pacing normal and coarse; and how late requests start at a fifth of what the engine can
+do at most.
 
 There the threads of the generator have all cores, as in any run.
 A window of 0.05 s is undisturbed when the witnesses, threads of real-time priority on both cores that wake up each

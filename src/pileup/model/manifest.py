@@ -220,6 +220,8 @@ class CaseEntry:
     times: int | None = None
     spans: tuple[tuple[int, int], ...] = ()
     """What is measured in between, ns after the begin, where that is not all."""
+    pacing: str = field(default="normal", metadata=LATER)
+    """How exactly what is due begins; `coarse`: up to a millisecond late, as was asked for."""
     levels: tuple[tuple[int, int, float], ...] = field(default=(), metadata=LATER)
     """Of a load of several levels: begin and end of each, ns after the begin, without ramp; its rate or clients."""
     find: FindEntry | None = field(default=None, metadata=LATER)

@@ -98,6 +98,7 @@ def _case(case: Case, suite: Suite) -> CaseEntry:
         for_=load.for_,
         times=load.times,
         spans=load.spans,
+        pacing=load.pacing,
         levels=load.levels,
         find=None if load.find is None else _find(load.find),
         hold=None if load.hold is None or load.find is not None else _hold(load.hold),

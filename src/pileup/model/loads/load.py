@@ -180,7 +180,10 @@ class Load(Part):
         if not self.sustained and (self.ramp or self.warm_up):
             yield "ramp and warm_up need clients or rate; expected e.g. {clients: 10, ramp: 5 s, for: 10 s}"
         if not self.sustained and "pacing" in self.model_fields_set:
-            yield "`pacing` needs starts that are due at a time; expected it with rate, every or clients"
+            yield (
+                "`pacing` needs starts that are due at a time; "
+                "expected it with clients, rate, every, stages, hold, find or replay"
+            )
         if self.open and self.think is not None:
             yield "an open load has no think time; expected think only with clients or times"
         if not self.open and "arrivals" in self.model_fields_set:

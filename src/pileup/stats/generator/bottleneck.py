@@ -26,6 +26,8 @@ LATE_SHARE = 0.5
 """Lateness (median) from this share of the median response on is most of what users saw."""
 LATE_LEAST = 10**6
 """Lateness below this, ns, is not reported, however short the responses."""
+GRID = 10**6
+"""What `pacing: coarse` may make a start late by, ns."""
 LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
@@ -193,6 +195,8 @@ def _held_back(data: CaseData, found: Sequence[Stretch]) -> str:
     """Return the effect of pileup on a load of which it was not the bottleneck; empty if it is negligible."""
     if found:
         return f"pileup held it back {_times(found)}: the slowest responses contain that"
+    if asked := _told_grid(data):
+        return asked
     late = _told_late(data)
     return f"pileup's starts came {late}: the slowest responses contain that" if late else ""
 
@@ -235,8 +239,25 @@ def _busy(data: CaseData) -> str:
     if data.entry.hold or errors.count == 0 or starved(data):
         return ""
     late = holdups.median(errors)
-    enough = late >= max(LATE_SHARE * seen(measured, 0.5), LATE_LEAST)
+    enough = late - _asked(data) >= max(LATE_SHARE * seen(measured, 0.5), LATE_LEAST)
     return f"half of the starts came {format_time(late)} late or more" if enough else ""
+
+
+def _asked(data: CaseData) -> int:
+    """Return how late a start may be because its load asks for that, ns."""
+    return GRID if data.entry.pacing == "coarse" else 0
+
+
+def _told_grid(data: CaseData) -> str:
+    """Return how late starts came as their load asks for, if most responses contain that to speak of."""
+    errors = data.measured.late
+    if not _asked(data) or data.entry.hold or errors.count == 0 or starved(data):
+        return ""
+    late = holdups.median(errors)
+    enough = late >= LATE_SHARE * seen(data.measured, 0.5)
+    why = f"up to {format_time(GRID)} of it for `pacing: coarse`"
+    told = f"pileup's starts came {format_time(late)} late in the median, {why}"
+    return f"{told}: response times contain that, service times do not" if enough else ""
 
 
 def _told_late(data: CaseData) -> str:

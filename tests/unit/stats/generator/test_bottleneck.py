@@ -77,6 +77,26 @@ def test_the_generator_began_late(row, frame, info):
     assert "pileup was the bottleneck (half of the starts came 12 ms late or more)" in one_line(found)
 
 
+@pytest.mark.parametrize("info", [OPEN, CLOSED])
+def test_the_millisecond_that_a_load_asks_for_is_told_and_no_bottleneck(row, frame, info):
+    late = [frame(1, row([12 * MS // 10] * 10), late=[11 * MS // 10] * 10, clients=2)]
+    (coarse,) = limits([CaseData(case_of({**info, "pacing": "coarse"}), late, None)])
+    (normal,) = limits([CaseData(case_of(info), late, None)])
+    assert (coarse.generator, normal.generator) == (False, True)
+    assert (
+        "pileup's starts came 1.1 ms late in the median, up to 1 ms of it for `pacing: coarse`: response times contain "
+        "that, service times do not"
+    ) in coarse.words
+
+
+def test_coarse_starts_that_matter_little_are_not_told_and_late_ones_are_a_bottleneck(row, frame):
+    info = {**OPEN, "pacing": "coarse"}
+    little = frame(1, row([20 * MS] * 10), late=[MS // 2] * 10, clients=2)
+    assert "coarse" not in line(info, little)
+    late = frame(1, row([20 * MS] * 10), late=[12 * MS] * 10, clients=2)
+    assert "pileup was the bottleneck (half of the starts came 12 ms late or more)" in line(info, late)
+
+
 def test_late_by_less_than_a_tenth_of_the_median_does_not_matter(row, frame):
     assert "reached" in line(OPEN, frame(1, row([50 * MS] * 10), late=[3 * MS] * 10, clients=2))
 
