@@ -89,7 +89,7 @@ bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_P
 	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)
 
 train: build  ## count which ways the engine goes under load, for the compiler: crates/pileup-py/trained/
-	@$(BIN)/python benchmarks/train.py
+	@env -u MAKEFLAGS -u MFLAGS $(BIN)/python benchmarks/train.py
 
 dist: $(STAMP)  ## make dist/: an sdist, and wheels for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py

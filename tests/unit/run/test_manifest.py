@@ -29,6 +29,14 @@ def book(plan: Plan, tmp_path: Path) -> ManifestWriter:
     return ManifestWriter(RunFolder.create(tmp_path / "runs", "notes", 1), first_manifest(plan, 1))
 
 
+def test_the_pacing_of_a_load_is_written(tmp_path: Path) -> None:
+    loads = {"a": "rate: 5 /s, for: 1 s, pacing: coarse", "b": "rate: 5 /s, for: 1 s", "c": "once: true"}
+    tests = ", ".join(f"{{name: {name}, use: noop, load: {{{words}}}}}" for name, words in loads.items())
+    (tmp_path / "suite.yaml").write_text(f"{{pileup: 1, title: paces, tests: [{tests}]}}")
+    entries = first_manifest(load(tmp_path / "suite.yaml"), 1).cases
+    assert [entry.pacing for entry in entries] == ["coarse", "normal", "normal"]
+
+
 def test_a_remark_is_told_once_for_each_test_and_a_note_each_time(plan: Plan, book: ManifestWriter) -> None:
     for case in plan.cases:
         book.begin(case)

@@ -27,7 +27,7 @@ LATE_SHARE = 0.5
 LATE_LEAST = 10**6
 """Lateness below this, ns, is not reported, however short the responses."""
 GRID = 10**6
-"""What `pacing: coarse` may make a start late by, ns."""
+"""What `pacing: coarse` may make a start late by, ns; as in crates/pileup-pacer."""
 LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
@@ -255,7 +255,7 @@ def _told_grid(data: CaseData) -> str:
         return ""
     late = holdups.median(errors)
     enough = late >= LATE_SHARE * seen(data.measured, 0.5)
-    why = f"up to {format_time(GRID)} of it for `pacing: coarse`"
+    why = f"up to {format_time(GRID)} of it for coarse pacing"
     told = f"pileup's starts came {format_time(late)} late in the median, {why}"
     return f"{told}: response times contain that, service times do not" if enough else ""
 

@@ -84,7 +84,7 @@ def test_the_millisecond_that_a_load_asks_for_is_told_and_no_bottleneck(row, fra
     (normal,) = limits([CaseData(case_of(info), late, None)])
     assert (coarse.generator, normal.generator) == (False, True)
     assert (
-        "pileup's starts came 1.1 ms late in the median, up to 1 ms of it for `pacing: coarse`: response times contain "
+        "pileup's starts came 1.1 ms late in the median, up to 1 ms of it for coarse pacing: response times contain "
         "that, service times do not"
     ) in coarse.words
 
