@@ -159,12 +159,22 @@ def _set_variable(variables: Mapping, name: str, value: Node, at: Position, prob
 
 def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, problems: Problems) -> None:
     node: Node = tree
-    for step in steps[:-1]:
+    while steps:
+        taken = _taken(node, steps, len(steps) if node is tree.entries.get("scan") else 1)
+        step, steps = ".".join(steps[:taken]), steps[taken:]
+        if not steps:
+            _put(node, step, value, at, problems)
+            return
         below = _enter(node, step, at, problems)
         if below is None:
             return
         node = below
-    _put(node, steps[-1], value, at, problems)
+
+
+def _taken(node: Node, steps: list[str], otherwise: int) -> int:
+    """Return how many words of a path are the name of what is below: an axis of a scan has dots in its name."""
+    known = node.entries if isinstance(node, Mapping) else {}
+    return next((end for end in range(len(steps), 0, -1) if ".".join(steps[:end]) in known), otherwise)
 
 
 def _enter(node: Node, step: str, at: Position, problems: Problems) -> Node | None:

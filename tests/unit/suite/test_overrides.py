@@ -56,6 +56,33 @@ def test_a_url_takes_the_place_of_the_launch(plan: Callable[..., Plan]) -> None:
     assert target.launch is None
 
 
+SCANNED = """
+pileup: 1
+title: x
+variables: {n: ~}
+tests: [{name: get, use: noop, load: {clients: $n, for: 1 s}}]
+scan:
+  n: [1, 2]
+  together: [{get.load.pacing: normal, get.cost: 1 us}, {get.load.pacing: coarse, get.cost: 2 us}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "axis", "values"),
+    [
+        ("scan.get.load.warm_up", "[1 s, 2 s]", "get.load.warm_up", ["1 s", "2 s"]),
+        ("scan.n", "[4]", "n", ["4"]),
+        ("scan.n.1", "8", "n", ["1", "8"]),
+        ("scan.together.0.get.load.pacing", "precise", "get.load.pacing", ["precise", "coarse"]),
+    ],
+)
+def test_an_axis_is_set_by_its_whole_name(
+    plan: Callable[..., Plan], name: str, value: str, axis: str, values: list[str]
+) -> None:
+    points = plan(SCANNED, {name: value}).points
+    assert list(dict.fromkeys(point[axis] for point in points)) == values
+
+
 def test_null_removes_a_value(plan: Callable[..., Plan]) -> None:
     values = {"tests.copy.load.for": "null", "tests.copy.load.times": "3"}
     assert plan(SUITE, values).suite.test("copy").load.for_ is None
