@@ -25,6 +25,8 @@ SECOND, MINUTE = 10**9, 60 * 10**9
 UNBOUNDED = 10_000
 LOAD_WIDTH, AFTER_WIDTH = 44, 24
 """Columns of the table that wrap."""
+LOAD_LEAST = 20
+"""With less room for a load, or for what it is where that is shorter, the cases are printed one below another."""
 
 
 @click.command(
@@ -151,15 +153,18 @@ def _table(plan: Plan) -> Table:
     table.add_column("", justify="right")
     table.add_column("case", counted(len(plan.cases), "case"), no_wrap=True)
     table.add_column("test", no_wrap=True)
-    for name, widest in (("target", None), ("load", LOAD_WIDTH), ("after", AFTER_WIDTH)):
-        table.add_column(name, max_width=widest, overflow="fold")
+    loads = [_load(plan, case) for case in plan.cases]
+    least = min(LOAD_LEAST, max(map(len, loads), default=0))
+    table.add_column("target", overflow="fold")
+    table.add_column("load", min_width=least, max_width=LOAD_WIDTH, overflow="fold")
+    table.add_column("after", max_width=AFTER_WIDTH, overflow="fold")
     footers = (_about(totals.expected), *_amounts(totals))
     for name, footer in zip(("expected", "at most", "operations", "bytes"), footers, strict=True):
         table.add_column(name, footer, justify="right", no_wrap=True)
-    for before, case in zip((None, *plan.cases), plan.cases, strict=False):
+    for before, case, load in zip((None, *plan.cases), plan.cases, loads, strict=False):
         if before is not None and before.visit != case.visit:
             table.add_section()
-        words = (case.name, case.test.use, case.test.aim, _load(plan, case), _after(plan, case))
+        words = (case.name, case.test.use, case.test.aim, load, _after(plan, case))
         table.add_row(str(case.id), *map(escape, words), _about(case.expected), *_amounts(case))
     return table
 

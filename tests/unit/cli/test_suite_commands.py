@@ -83,7 +83,7 @@ def test_the_plan_is_a_table_in_the_order_of_the_run(
     assert rows[1:4] == [
         ["1", "fill", "storage.write", "disk", "once", "1 s", "20 min", "20", "20 MiB"],
         ["2", "copy", "noop", f"closed, 3 clients{closed}", "fill", "15 s", "1 min 15 s", "not bounded", "not bounded"],
-        ["3", "check", "noop", f"open, 100 /s{closed and ' poisson for 10 s'}", "10 s", "1 min 10 s", "1,190", "0 B"],
+        ["3", "check", "noop", f"open, 100 /s poisson{closed and ' for 10 s'}", "10 s", "1 min 10 s", "1,190", "0 B"],
     ]
     assert rows[0] == ["3 cases: about 26 s, at most 2 min (limits.duration)"]
 
@@ -101,6 +101,21 @@ def test_a_plan_with_long_words_fits_its_width(
     assert max(map(len, told.splitlines())) <= width
     assert "…" not in told
     assert all(word in told for word in ("storage.write", "closed, 3 clients", "log-normal", "20 MiB"))
+
+
+def test_a_load_is_not_broken_into_a_few_letters_a_line(
+    suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = Path(suite).read_text()
+    for width in range(60, 200, 4):
+        monkeypatch.setenv("COLUMNS", str(width))
+        Path(suite).write_text(
+            text.replace("name: fill", f"name: fill_{'f' * 30}").replace("[fill]", f"[fill_{'f' * 30}]")
+        )
+        assert main(["plan", suite]) == 0
+        told = capsys.readouterr().out
+        assert "closed, 3 clients" in told, width
+        assert max(map(len, told.splitlines())) <= width
 
 
 def test_the_plan_as_json_has_base_units(suite: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,8 +71,10 @@ def _named(points: Iterable[Point]) -> tuple[str, dict[int, str]]:
     if len(axes) != 1 or not all(point.factors for point in known.values()):
         return "Point", {number: point.name for number, point in known.items()}
     axis = axes.pop()
-    words = SIDE_BY_SIDE.join(part.rpartition(".")[2] for part in axis.split(SIDE_BY_SIDE))
-    return words, {number: point.factors[axis] for number, point in known.items()}
+    parts = axis.split(SIDE_BY_SIDE)
+    words = [part.rpartition(".")[2] for part in parts]
+    title = SIDE_BY_SIDE.join(words) if len(set(words)) == len(parts) else axis
+    return title, {number: point.factors[axis] for number, point in known.items()}
 
 
 def _points(names: dict[int, str], comparison: Comparison) -> Iterator[Row]:

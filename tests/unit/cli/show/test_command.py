@@ -144,6 +144,15 @@ def test_points_that_grow_together_are_named_by_all_their_values():
     assert any(line.startswith("3 / 3 GiB ") for line in lines)
 
 
+def test_axes_that_end_with_the_same_word_are_named_in_full():
+    run = synthetic.scanned()
+    axes = ("get.load.pacing", "put.load.pacing")
+    points = tuple(replace(each, values=dict.fromkeys(axes, str(each.number)), together=(axes,)) for each in run.points)
+    lines = shown(replace(run, points=points), 120).splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("copy: rate at each point"))
+    assert lines[begin + 1].startswith("get.load.pacing / put.load.pacing ")
+
+
 def test_one_repeat_says_too_few():
     assert "too few" in shown(synthetic.scanned(repeats=1), 100)
 
