@@ -26,7 +26,7 @@ from peers import CC, XROOTD, here, versions
 from ratios import Bar, level, ratio
 
 FEW, SESSIONS, MANY = 64, 1000, 4000
-WARM, WINDOW = 1.0, 3.0
+WARM, WINDOW = 0.8, 2.0
 FILE = "small"
 STATISTICS = 1
 """Code of the query (XProtocol.hh, kXR_QStats)."""
