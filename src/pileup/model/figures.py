@@ -61,6 +61,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class SchedulingDelay:
+    """How late pileup itself began what was due in the measured time: quantiles over `n` starts, ns."""
+
+    n: int
+    p50: float
+    p99: float
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Distribution:
     """A distribution of durations (ns) of what passed, from its histogram (3 digits).
 

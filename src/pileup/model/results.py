@@ -12,7 +12,7 @@ from pileup.model.breakdown import Breakdown
 from pileup.model.check import Check, Selected
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
-from pileup.model.figures import Counts, Distribution, Figure
+from pileup.model.figures import Counts, Distribution, Figure, SchedulingDelay
 from pileup.model.joined import Joined, OneSided, ServerClock
 from pileup.model.manifest import Manifest, TrialResult
 from pileup.model.matrix import Matrix
@@ -309,6 +309,8 @@ class CaseResult:
     """Word of the test's `needs` -> target, of a test that needs several."""
     artefacts: tuple[str, ...] = ()
     """Paths inside the run folder of files that its tests have left."""
+    delay: SchedulingDelay | None = None
+    """How late its iterations began; None for a check, and where none began."""
     added: int | None = None
     """What the path before its target adds to a round trip, ns; None without a path, or if that is not known."""
 

@@ -25,7 +25,7 @@ from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.factors import Factor, factors_of
 from pileup.model.figure_words import amount, apart_words, unanswered, words
-from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
+from pileup.model.figures import Counts, Distribution, Figure, Interval, Note, SchedulingDelay
 from pileup.model.headline import Headline, headline
 from pileup.model.joined import Joined, OneSided, ServerClock
 from pileup.model.manifest import CaseEntry, Host, Manifest, MonitorEntry, TargetEntry
@@ -133,6 +133,7 @@ __all__ = [
     "RunComparison",
     "RunResults",
     "RunVerdict",
+    "SchedulingDelay",
     "Selected",
     "Series",
     "Served",

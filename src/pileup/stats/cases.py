@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pileup.model.breakdown import Breakdown
 from pileup.model.figure_words import words
-from pileup.model.figures import Counts, Figure
+from pileup.model.figures import Counts, Figure, SchedulingDelay
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import OTHER_LABELS, UNKNOWN, Frame, labels_of
 from pileup.model.results import CaseResult, Detached, HeldLevel, OperationResult, SteadyState
@@ -138,8 +138,18 @@ def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, .
         found=found(entry),
         targets=dict(entry.targets),
         artefacts=artefacts,
+        delay=_delay(data),
         added=entry.latency.get(entry.target),
     )
+
+
+def _delay(data: CaseData) -> SchedulingDelay | None:
+    """Return how late the iterations of a case began."""
+    late = data.measured.late
+    if data.is_check or late.count == 0:
+        return None
+    middle, high = (float(min(late.quantile(share), late.max)) for share in (0.5, 0.99))
+    return SchedulingDelay(late.count, middle, high, late.max)
 
 
 def _ordered(measured: Measured) -> list[Tally]:

@@ -33,7 +33,8 @@ from pileup.plugin.charts.drawing import (
     timed,
     within,
 )
-from pileup.plugin.units import counted, format_count
+from pileup.plugin.results import CaseResult
+from pileup.plugin.units import counted, format_count, format_time
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
 LINES = [alt.Detail("case:N"), alt.Detail("run:N")]
@@ -252,7 +253,7 @@ def _say_quantiles(table: Columns, known: list[str], wants: Lines) -> str:
     return " ".join(filter(None, told))
 
 
-def scheduling_delays(table: Columns, length: float) -> Drawing | None:
+def scheduling_delays(table: Columns, length: float, cases: Sequence[CaseResult]) -> Drawing | None:
     """Return how late pileup itself began iterations (the latest of each second), None where that is not known."""
     values = positive(table, "latest")
     if not values:
@@ -261,10 +262,24 @@ def scheduling_delays(table: Columns, length: float) -> Drawing | None:
     tips = [alt.Tooltip("case:N"), alt.Tooltip("latest:Q", title="latest, ms", format=",.3~r")]
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
-    columns, said = _read({"latest": "latest, ms"}), says.lines(table, {"latest": "Latest"}, told=says.duration)
+    columns = _read({"latest": "latest, ms"})
+    said = f"{says.lines(table, {'latest': 'Latest'}, told=says.duration)} {_say_delays(cases)}".strip()
     return Drawing(
         "late", "Scheduling delay", "largest, log scale", spec, "timeline", about=about, columns=columns, says=said
     )
+
+
+def _say_delays(cases: Sequence[CaseResult]) -> str:
+    """Return the delays over the measured time of each case, of those that were latest where there are many."""
+    known = [(case.delay.p99, case.name, case.delay) for case in cases if case.delay]
+    latest = sorted(known, key=lambda one: -one[0])[: says.COLUMNS]
+    told = "; ".join(
+        f"{name}: half within {format_time(late.p50)}, 99 % within {format_time(late.p99)}, "
+        f"all within {format_time(late.largest)}"
+        for _, name, late in latest
+    )
+    more = f"; {counted(len(known) - len(latest), 'more case')} less late" if len(known) > len(latest) else ""
+    return f"Over the measured time {told}{more}." if told else ""
 
 
 def _how(table: Columns, *columns: str, lines: Lines | None = None) -> Scaled:

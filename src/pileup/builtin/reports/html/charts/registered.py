@@ -70,7 +70,7 @@ class Timeline(Chart):
                 load.bandwidth(table, axis.window, bounds),
             ]
             yield Group([each for each in made if each], {"timeline": table})
-            if delays := load.scheduling_delays(table, axis.window):
+            if delays := load.scheduling_delays(table, axis.window, results.cases):
                 yield Group([delays], {"timeline": table}, section="self")
 
 
