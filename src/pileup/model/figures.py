@@ -62,7 +62,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingDelay:
-    """How late pileup itself began what was due in the measured time: quantiles over `n` starts, ns."""
+    """How late what was due in the measured time began: quantiles over `n` starts, ns.
+
+    Of a load that missed starts it has the wait for a client, too, which the system causes.
+    """
 
     n: int
     p50: float

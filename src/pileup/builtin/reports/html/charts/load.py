@@ -271,15 +271,20 @@ def scheduling_delays(table: Columns, length: float, cases: Sequence[CaseResult]
 
 def _say_delays(cases: Sequence[CaseResult]) -> str:
     """Return the delays over the measured time of each case, of those that were latest where there are many."""
-    known = [(case.delay.p99, case.name, case.delay) for case in cases if case.delay]
-    latest = sorted(known, key=lambda one: -one[0])[: says.COLUMNS]
+    known = [(case.delay, case) for case in cases if case.delay]
+    latest = sorted(known, key=lambda one: -one[0].p99)[: says.COLUMNS]
     told = "; ".join(
-        f"{name}: half within {format_time(late.p50)}, 99 % within {format_time(late.p99)}, "
+        f"{case.name}{_waited(case)}: half within {format_time(late.p50)}, 99 % within {format_time(late.p99)}, "
         f"all within {format_time(late.largest)}"
-        for _, name, late in latest
+        for late, case in latest
     )
     more = f"; {counted(len(known) - len(latest), 'more case')} less late" if len(known) > len(latest) else ""
     return f"Over the measured time {told}{more}." if told else ""
+
+
+def _waited(case: CaseResult) -> str:
+    """Return that starts waited for a client, where some were missed for lack of one: pileup is not to blame then."""
+    return ", whose starts waited for a client" if case.iterations and case.iterations.counts.missed else ""
 
 
 def _how(table: Columns, *columns: str, lines: Lines | None = None) -> Scaled:

@@ -11,11 +11,16 @@ from tests.unit.builtin.reports import synthetic
 MS = 10**6
 
 
-def said(*delays: SchedulingDelay | None) -> str:
+def said(*delays: SchedulingDelay | None, missed: int = 0) -> str:
     """Return the sentence below the chart of scheduling delays, of cases `a`, `b`, … with these."""
     results = synthetic.rich()
-    case = next(each for each in results.cases if each.timeline)
-    cases = tuple(replace(case, name=name, delay=delay) for name, delay in zip("abcdef", delays, strict=False))
+    case = next(each for each in results.cases if each.timeline and each.iterations)
+    first, *others = case.operations
+    operations = (replace(first, counts=replace(first.counts, missed=missed)), *others)
+    cases = tuple(
+        replace(case, name=name, delay=delay, operations=operations)
+        for name, delay in zip("abcdef", delays, strict=False)
+    )
     axis = tables.clock(results)
     drawing = load.scheduling_delays(tables.timeline(results, axis), axis.window, cases)
     assert drawing is not None
@@ -40,3 +45,8 @@ def test_of_many_cases_the_latest_are_said() -> None:
 
 def test_nothing_is_said_of_delays_that_are_not_known() -> None:
     assert "measured time" not in said(None, None)
+
+
+def test_starts_that_waited_for_a_client_are_not_blamed_on_pileup() -> None:
+    told = said(SchedulingDelay(100, MS, 700 * MS, 800 * MS), missed=3)
+    assert "a, whose starts waited for a client: half within 1 ms" in told
