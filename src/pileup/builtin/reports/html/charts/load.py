@@ -261,7 +261,10 @@ def scheduling_delays(table: Columns, length: float, cases: Sequence[CaseResult]
     how = Scaled(*free_log_time(values), logarithmic=True, points=_sparse(table))
     tips = [alt.Tooltip("case:N"), alt.Tooltip("latest:Q", title="latest, ms", format=",.3~r")]
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
-    about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
+    about = (
+        "How late the latest iteration of each second began: what pileup adds to response times at most. "
+        "Where all clients were busy it has the wait for one, too."
+    )
     columns = _read({"latest": "latest, ms"})
     said = f"{says.lines(table, {'latest': 'Latest'}, told=says.duration)} {_say_delays(cases)}".strip()
     return Drawing(
@@ -279,12 +282,12 @@ def _say_delays(cases: Sequence[CaseResult]) -> str:
         for late, case in latest
     )
     more = f"; {counted(len(known) - len(latest), 'more case')} less late" if len(known) > len(latest) else ""
-    return f"Over the measured time {told}{more}." if told else ""
+    return f"Over the measured time, {told}{more}." if told else ""
 
 
 def _waited(case: CaseResult) -> str:
     """Return that starts waited for a client, where some were missed for lack of one: pileup is not to blame then."""
-    return ", whose starts waited for a client" if case.iterations and case.iterations.counts.missed else ""
+    return " (its starts waited for a client)" if case.iterations and case.iterations.counts.missed else ""
 
 
 def _how(table: Columns, *columns: str, lines: Lines | None = None) -> Scaled:

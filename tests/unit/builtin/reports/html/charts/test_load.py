@@ -30,7 +30,7 @@ def said(*delays: SchedulingDelay | None, missed: int = 0) -> str:
 def test_delays_over_the_measured_time_are_said_for_each_case_the_latest_first() -> None:
     told = said(SchedulingDelay(100, MS, 3 * MS, 4 * MS), None, SchedulingDelay(9, MS // 2, 5 * MS, 6 * MS))
     assert told.endswith(
-        "Over the measured time c: half within 500 µs, 99 % within 5 ms, all within 6 ms; "
+        "Over the measured time, c: half within 500 µs, 99 % within 5 ms, all within 6 ms; "
         "a: half within 1 ms, 99 % within 3 ms, all within 4 ms."
     )
 
@@ -49,4 +49,4 @@ def test_nothing_is_said_of_delays_that_are_not_known() -> None:
 
 def test_starts_that_waited_for_a_client_are_not_blamed_on_pileup() -> None:
     told = said(SchedulingDelay(100, MS, 700 * MS, 800 * MS), missed=3)
-    assert "a, whose starts waited for a client: half within 1 ms" in told
+    assert "a (its starts waited for a client): half within 1 ms" in told
