@@ -254,7 +254,7 @@ def _say_quantiles(table: Columns, known: list[str], wants: Lines) -> str:
 
 
 def scheduling_delays(table: Columns, length: float, cases: Sequence[CaseResult]) -> Drawing | None:
-    """Return how late pileup itself began iterations (the latest of each second), None where that is not known."""
+    """Return how late iterations began (the latest of each second), None where that is not known."""
     values = positive(table, "latest")
     if not values:
         return None
