@@ -175,7 +175,7 @@ def _case(case: CaseState, now: int, width: int, look: Look) -> list[Text]:
     )
     recent, part, history = tally.now(), tally.so_far(), tally.history[-look.window :]
     rates = _with_spark(_rates(case, recent, width), [each.rate for each in history], width, format_rate)
-    last = _quantiles("last 5 s", recent.quantiles, width)
+    last = _quantiles(f"last {format_time(tally.window)}", recent.quantiles, width)
     lines = [head, *rates, *_with_spark(last, [each.tail for each in history], width, format_time)]
     if (due := part.due(tally.timeout)).n:
         lines += _quantiles("so far", quantiles(due), width)
@@ -208,12 +208,12 @@ def _flow(word: str, parts: Iterable[Text], width: int) -> list[Text]:
 
 def _rates(case: CaseState, recent: Now, width: int) -> list[Text]:
     tally = case.tally
-    parts = [styled(f"{format_rate(recent.rate):<11}", style="bold")]
-    if case.rate:
+    parts = [styled(f"{format_rate(recent.rate):<11}", style="bold")] if case.has_rate else []
+    if case.rate and case.has_rate:
         behind = recent.started_rate < 0.95 * case.rate and tally.phase == Phase.MEASURE
         asked = f"started {format_rate(recent.started_rate)} of {format_rate(case.rate)}  "
         parts.append(styled(asked, style="yellow" if behind else ""))
-    if recent.bandwidth:
+    if recent.bandwidth and case.has_rate:
         parts.append(styled(f"{format_bandwidth(recent.bandwidth)}  ", style="bold"))
     parts += [Text(f"in flight {format_count(tally.in_flight)}  "), Text(f"clients {format_count(tally.clients)}  ")]
     if tally.open:

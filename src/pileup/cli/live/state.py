@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pileup.cli.live.tally import NEVER, RECENT, CaseTally
+from pileup.cli.live.tally import NEVER, CaseTally, window_of
 from pileup.model import self_metrics
 from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, CriterionEntry, FindEntry, RunState
@@ -50,6 +50,11 @@ class CaseState:
         """Take in what run.json says of the search for a level: trials come before what is measured."""
         self.trial = len(find.trials) + 1 if find and find.measuring is None else 0
         self.tally.begin(NEVER if self.trial else (find.measuring or 0) if find else 0)
+
+    @property
+    def has_rate(self) -> bool:
+        """Whether what "now" means is long enough for rates: of a load that is to start fewer than two in it none."""
+        return not self.rate or self.rate * self.tally.window >= 2e9
 
     @property
     def running(self) -> bool:
@@ -170,7 +175,7 @@ class FolderWatcher:
             case = state.cases.get(entry.id) or self._add(entry)
             case.look_for(entry.find)
             case.rate, case.workers = entry.rate, entry.workers or 1
-            case.tally.timeout = entry.timeout
+            case.tally.timeout, case.tally.window = entry.timeout, window_of(entry.rate)
             if entry.started:
                 case.started = entry.started
             if entry.outcome:
@@ -258,4 +263,4 @@ def _is_at(point: Mapping[str, str], at: Mapping[str, str]) -> bool:
     return all(point.get(name) == value for name, value in at.items())
 
 
-__all__ = ["RECENT", "CaseState", "FolderWatcher", "Message", "State"]
+__all__ = ["CaseState", "FolderWatcher", "Message", "State"]

@@ -17,13 +17,25 @@ from pileup.stats.frames.totals import Measured, recent
 from pileup.stats.generator.bottleneck import seen
 
 RECENT = 5 * 10**9
-"""What "now" means for rates and quantiles, ns."""
+"""What "now" means for rates and quantiles, ns: the last 5 s,"""
+STARTS = 10
+"""or, of a load that is slower, as long as so many starts are due,"""
+LONGEST = 120 * 10**9
+"""but no more than this."""
 HISTORY = 240
 """Seconds that sparklines can show."""
 OPEN = 4
 """Of them, seconds of which frames may still come."""
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 NEVER = 2**63
+
+
+def window_of(rate: float | None) -> int:
+    """Return over how long the figures of "now" are of a load that is to start so many iterations per second, ns.
+
+    In 5 s a load of one each 10 s starts none or one: neither is its rate.
+    """
+    return min(LONGEST, max(RECENT, round(STARTS * 1e9 / rate))) if rate else RECENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,8 @@ class CaseTally:
     """When the load itself began, ns since the epoch: what was pressed before are trials, none of its phases."""
     timeout: float | None = None
     """What an iteration may take, ns."""
+    window: int = RECENT
+    """What "now" means, ns."""
     parts: dict[int, Measured] = field(default_factory=dict)
     places: dict[int, Frame] = field(default_factory=dict)
     """Newest frame of each place."""
@@ -80,7 +94,7 @@ class CaseTally:
     _going_on: list[Point] = field(default_factory=list)
     """and the others."""
     _newest: list[Frame] = field(default_factory=list)
-    """Frames of the last seconds."""
+    """Frames of `window`."""
     _now: Now | None = None
     """Their figures; None: not known yet."""
     _settled: bool = False
@@ -91,7 +105,7 @@ class CaseTally:
         for frame in frames:
             self._take(frame)
         last = max((frame.time for frame in self._newest), default=0)
-        self._newest = [frame for frame in self._newest if frame.time > last - RECENT]
+        self._newest = [frame for frame in self._newest if frame.time > last - self.window]
         self._history.extend(map(Point.of, self._seconds.close(OPEN)))
         self._going_on = [Point.of(second) for second in self._seconds.in_order()]
 

@@ -213,10 +213,10 @@ def progress(case: CaseState) -> str:
     from pileup.model.units import format_bandwidth, format_rate
 
     recent, tally = case.tally.now(), case.tally
-    parts = [f"passed {format_rate(recent.rate)}"]
-    if case.rate:
+    parts = [f"passed {format_rate(recent.rate)}"] if case.has_rate else []
+    if case.rate and case.has_rate:
         parts.append(f"started {format_rate(recent.started_rate)} of {format_rate(case.rate)}")
-    if recent.bandwidth:
+    if recent.bandwidth and case.has_rate:
         parts.append(format_bandwidth(recent.bandwidth))
     parts += [f"{name} {told}" for name, told in recent.quantiles.items() if told != "-"]
     parts.append(f"{tally.in_flight} in flight")

@@ -16,7 +16,7 @@ from pileup._core._native import Histogram
 from pileup.cli.live.screen import WINDOWS, Look, clock, ended_line, screen, sparkline
 from pileup.cli.live.state import FolderWatcher, State
 from pileup.cli.live.tally import CaseTally
-from pileup.cli.live.view import Lines, LiveView, Screen, watch
+from pileup.cli.live.view import Lines, LiveView, Screen, progress, watch
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
@@ -242,6 +242,25 @@ def test_the_screen_tells_what_matters(run: Growing) -> None:
     assert re.search(r"last 5 s +p50 20 ms +p90 20 ms +p99 no answer", text), "3 of 123 that were due did not pass"
     assert ended_line(run.look().cases[1]).plain.startswith("✓ fill  passed")
     assert "! monitor node: OSError: gone" in text
+
+
+def test_a_slow_load_has_the_rate_of_ten_intervals_and_a_slower_one_none(run: Growing) -> None:
+    for each, rate in zip(run.info["cases"][1:], (0.1, 0.01), strict=True):
+        each.update(started=run.now, rate=rate)
+    run.folder.save(run_of(run.info))
+    for second in range(101):
+        run.second(2, 1 if second % 10 == 9 else 0, response=70_000_000)
+        run.now -= SECOND
+        run.second(3, 1 if second == 7 else 0, response=70_000_000)
+    text = run.text()
+    assert "started 0.1 /s of 0.1 /s" in text
+    assert re.search(r"last 1 min 40 s +p50 70.1 ms", text)
+    slow = text[text.index("stat  measuring") :]
+    assert re.search(r"iterations +in flight 3", slow)
+    assert "/h" not in slow.splitlines()[1]
+    lines = [progress(case) for case in run.look().cases.values() if case.started]
+    assert lines[0].startswith("measuring: passed 0.1 /s, started 0.1 /s of 0.1 /s, 100 B/s, p50 70.1 ms, 3 in flight"), lines
+    assert lines[1].startswith("measuring: 3 in flight"), lines
 
 
 @pytest.mark.parametrize(("width", "height"), [(79, 23), (40, 10), (200, 60), (20, 3), (1, 1)])
