@@ -231,7 +231,7 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     (tmp_path / "1").mkdir()
     first = run("cream-arc", tmp_path / "1", values)
     assert first.outcome("ramp") == "passed", first.said
-    monitors = {"monitor arex", "monitor rest", "monitor slurmctld", "monitor slurm"}
+    monitors = {"monitor arc", "monitor arex", "monitor rest", "monitor slurmctld", "monitor slurm"}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
     assert first.coverage["D"] == "partial", "the newcomers are who we are"
     assert first.verdicts["A"] == "met"
@@ -241,6 +241,43 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     second = run("cream-arc", tmp_path / "2", values | {"targets.ce.options.identities": target.identities})
     assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
+
+
+ACCEPTED_BY_ARC = {
+    "users": 2,
+    "jobs": 4,
+    "queue": 8,
+    "band": "90 %",
+    "slots": 4,
+    "duration": "4 s",
+    "held": "5 s",
+    "settle": "3 s",
+    "looks": "1 s",
+    "normal": "3 s",
+    "unit": "200 ms",
+    "limit": 20,
+    "beyond": 30,
+}
+
+
+@pytest.mark.long
+def test_a1_the_acceptance_of_a_sites_computing_element_tells_what_is_not_covered(
+    tmp_path: Path, element: tuple[arc.RunningArc, Any]
+) -> None:
+    _, target = element
+    credentials = {name: getattr(target.credentials, name) for name in ("certificate", "key", "ca")}
+    values = {"targets.ce.url": target.url, "targets.ce.credentials": json.dumps(credentials), **ACCEPTED_BY_ARC}
+    found = run("cream-acceptance-arc", tmp_path, values | {"targets.ce.options.identities": target.identities})
+    assert found.outcome("peak") == "passed", found.said
+    faults = {f"fault {name}" for name in ("interface", "manager", "reboot", "killed-interface", "killed-manager")}
+    monitors = {"monitor arc", "monitor interface", "monitor manager", "monitor slurm"}
+    assert found.lacking == {"launch ce", *monitors, *faults, "test restart", "test crash"}
+    none = {"M", "M-lost", "M-crash", "M-back", "M-runs", "O-hands"}
+    assert {name for name, coverage in found.coverage.items() if coverage == "none"} == none
+    assert {name for name, verdict in found.verdicts.items() if verdict == "not covered"} == none
+    assert (found.verdicts["D-ii"], found.verdicts["L-lost"], found.verdicts["O-self"]) == ("met", "met", "not met")
+    assert found.verdicts["K"] == "not met", "two users are not fifty"
+    assert set(found.fates("overload")) <= {"cancelled", "ran once"}
 
 
 @pytest.fixture
@@ -273,7 +310,7 @@ def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     (tmp_path / "1").mkdir()
     first = run_as(user, "cream-arc", tmp_path / "1", values, **environment)
     assert (first.outcome("ramp"), first.outcome("renewal")) == ("passed", "passed"), first.said
-    monitors = {f"monitor {name}" for name in ("arex", "rest", "slurmctld", "slurm")}
+    monitors = {f"monitor {name}" for name in ("arc", "arex", "rest", "slurmctld", "slurm")}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
     assert (first.verdicts["A"], first.verdicts["G"]) == ("met", purged(first)), explained(first.results)
     (tmp_path / "2").mkdir()

@@ -29,6 +29,7 @@ ELSEWHERE = {
     "catalogue-ways",
     "control-plane",
     "cream-acceptance",
+    "cream-acceptance-arc",
     "cream-arc",
     "cream-behind",
     "cream-delegation",

@@ -78,7 +78,7 @@ class Monitor:
     def lacks(self) -> str:
         """Return why some metrics cannot be measured on what it watches; empty if all can.
 
-        Called once, after `open`. Criteria on metrics without samples are then not covered.
+        Called once, after `open`. Criteria on metrics or labels without samples are then not covered.
         """
         return ""
 

@@ -56,15 +56,25 @@ class ArcMonitor(Monitor):
 
     def sample(self) -> Iterator[Sample]:
         """Ask once. Raises PluginError, TargetError, Failed, Ambiguous."""
-        target = self.watched()
-        if not isinstance(target, ArcTarget):
-            raise PluginError(f"a target of kind {target.kind} is not an ARC CE", "a target of kind arc")
+        target = self._element()
         if target.accounting is not None:
             yield from self._by_accounting(target.accounting)
             return
         counts = target.counts()
         for state in JobState:
             yield Sample("jobs", counts.get(state, 0), "", f"state={state}")
+
+    def lacks(self) -> str:
+        """Report a CE whose accounting is on a host that is not ours."""
+        if self._element().accounting is not None:
+            return ""
+        return "its accounting cannot be read: only the `jobs` of pileup's users are known, by REST"
+
+    def _element(self) -> ArcTarget:
+        target = self.watched()
+        if not isinstance(target, ArcTarget):
+            raise PluginError(f"a target of kind {target.kind} is not an ARC CE", "a target of kind arc")
+        return target
 
     def _by_accounting(self, accounting: Accounting) -> Iterator[Sample]:
         if accounting.url != self._path:

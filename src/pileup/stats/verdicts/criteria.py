@@ -136,7 +136,8 @@ class Criteria:
             return not_stated(self.cases, selected)
         if lack.whole or lack.what != "monitor":
             return lack
-        there = any((each.monitor, each.metric) == (selected.name, selected.metric) for each in self.series)
+        mine = (each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric))
+        there = any(each.has(selected.labels) for each in mine)
         return lack if there else replace(lack, whole=True)
 
     def _judge(

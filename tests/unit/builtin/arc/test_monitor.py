@@ -104,6 +104,11 @@ def test_an_accounting_that_is_not_there_yet_has_no_jobs(tmp_path: Path) -> None
 def test_of_a_site_counts_are_asked_for() -> None:
     found = values(watching(None))
     assert (found["jobs[state=queued]"], found["jobs[state=running]"], found["jobs[state=completed]"]) == (4, 0, 2)
+    assert "only the `jobs` of pileup's users are known" in watching(None).lacks()
+
+
+def test_the_accounting_of_a_private_one_lacks_nothing(book: Book) -> None:
+    assert watching(book.path).lacks() == ""
 
 
 def test_another_target_is_refused() -> None:

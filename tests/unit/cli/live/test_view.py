@@ -259,7 +259,7 @@ def test_a_slow_load_has_the_rate_of_ten_intervals_and_a_slower_one_none(run: Gr
     assert re.search(r"iterations +in flight 3", slow)
     assert "/h" not in slow.splitlines()[1]
     lines = [progress(case) for case in run.look().cases.values() if case.started]
-    assert lines[0].startswith("measuring: passed 0.1 /s, started 0.1 /s of 0.1 /s, 100 B/s, p50 70.1 ms, 3 in flight"), lines
+    assert lines[0].startswith("measuring: passed 0.1 /s, started 0.1 /s of 0.1 /s, 100 B/s, p50 70.1 ms, "), lines
     assert lines[1].startswith("measuring: 3 in flight"), lines
 
 

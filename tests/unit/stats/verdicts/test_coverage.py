@@ -144,6 +144,7 @@ def test_a1_a_criterion_on_a_monitor_that_fell_away_is_not_covered(tmp_path: Pat
     [
         ("max(slurm.jobs[state=queued]) < 5", "met", "partial"),
         ("max(slurm.cycle[of=last]) < 1 s", "not covered", "none"),
+        ("max(slurm.jobs[state=inlrms]) < 5", "not covered", "none"),
     ],
 )
 def test_a3_what_a_monitor_has_in_part_is_judged_and_the_rest_is_not_covered(

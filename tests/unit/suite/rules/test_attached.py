@@ -120,6 +120,7 @@ def test_a1_a_folder_of_the_run_has_no_server(plan: Make) -> None:
         ("cream-slurm-ci", "unix:/run/slurmrestd.sock"),
         ("cream-slurm-full", "https://ce.site.org:6820"),
         ("cream-acceptance", "http://127.0.0.1:6820"),
+        ("cream-acceptance-arc", "https://ce.site.org/arex"),
         ("purge", "http://127.0.0.1:9/"),
         ("hold", "http://127.0.0.1:9/"),
         ("practice-batch", "http://127.0.0.1:9/"),
