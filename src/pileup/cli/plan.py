@@ -15,6 +15,9 @@ from pileup.cli.working import working
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import JustifyMethod
     from rich.table import Table
 
     from pileup.cli.data import Planned, PlannedCase
@@ -148,24 +151,35 @@ def _table(plan: Plan) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, padding=(0, 1, 0, 0), pad_edge=False)
     totals = plan.totals()
-    table.add_column("", justify="right")
-    table.add_column("case", counted(len(plan.cases), "case"), no_wrap=True)
-    table.add_column("test", no_wrap=True)
-    loads = [_load(plan, case) for case in plan.cases]
+    afters, loads = ([each(plan, case) for case in plan.cases] for each in (_after, _load))
+
+    def whole(name: str, footer: str, cells: Iterable[str], justify: JustifyMethod = "left") -> None:
+        """Add a column that does not wrap: without a least width rich would shrink it to its longest word."""
+        least = max(map(len, (name, footer, *cells)))
+        table.add_column(name, footer, no_wrap=True, min_width=least, justify=justify)
+
+    whole("", "", (str(case.id) for case in plan.cases), "right")
+    whole("case", counted(len(plan.cases), "case"), (case.name for case in plan.cases))
+    whole("test", "", (case.test.use for case in plan.cases))
+    whole("target", "", (case.test.aim for case in plan.cases))
     least = min(LOAD_LEAST, max(map(len, loads), default=0))
-    table.add_column("target", overflow="fold")
     table.add_column("load", min_width=least, max_width=LOAD_WIDTH, overflow="fold")
-    table.add_column("after", max_width=AFTER_WIDTH, overflow="fold")
+    # of a fixed width: of two that give way, rich shrinks the larger one below its least, and cuts off the last column
+    table.add_column("after", width=min(AFTER_WIDTH, max(map(len, ("after", *afters)))), overflow="fold")
+    figures = [(_about(case.expected), *_amounts(case)) for case in plan.cases]
     footers = (_about(totals.expected), *_amounts(totals))
-    for name, footer in zip(("expected", "at most", "operations", "bytes"), footers, strict=True):
-        table.add_column(name, footer, justify="right", no_wrap=True)
-    for before, case, load in zip((None, *plan.cases), plan.cases, loads, strict=False):
-        if before is not None and before.visit != case.visit:
+    names = ("expected", "at most", "operations", "bytes")
+    for name, footer, *cells in zip(names, footers, *figures, strict=True):
+        whole(name, footer, cells, "right")
+    visit = plan.cases[0].visit if plan.cases else 0
+    for case, load, after, told in zip(plan.cases, loads, afters, figures, strict=True):
+        if case.visit != visit:
             table.add_section()
-        words = (case.name, case.test.use, case.test.aim, load, _after(plan, case))
-        table.add_row(str(case.id), *map(escape, words), _about(case.expected), *_amounts(case))
+        visit = case.visit
+        words = (case.name, case.test.use, case.test.aim, load, after)
+        table.add_row(str(case.id), *map(escape, words), *told)
     return table
 
 

@@ -69,10 +69,15 @@ def test_a_plan_that_is_too_wide_for_a_table_has_a_block_for_each_case(
 
 
 @pytest.mark.parametrize(
-    ("width", "closed"), [(120, ""), (160, " for 10 s after 5 s ramp"), (200, " for 10 s after 5 s ramp")]
+    ("width", "loads"),
+    [
+        (120, (" for 10 s", " for 10")),
+        (160, (" for 10 s after 5 s ramp", " for 10 s")),
+        (200, (" for 10 s after 5 s ramp", " for 10 s")),
+    ],
 )
 def test_the_plan_is_a_table_in_the_order_of_the_run(
-    width: int, closed: str, suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    width: int, loads: tuple[str, str], suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     assert main(["plan", suite]) == 0
@@ -80,10 +85,11 @@ def test_the_plan_is_a_table_in_the_order_of_the_run(
     assert max(map(len, told.splitlines())) <= width
     assert "…" not in told
     rows = [re.split(r"  +", line.strip()) for line in told.splitlines() if re.match(r" *\d ", line)]
+    closed, opened = loads
     assert rows[1:4] == [
         ["1", "fill", "storage.write", "disk", "once", "1 s", "20 min", "20", "20 MiB"],
         ["2", "copy", "noop", f"closed, 3 clients{closed}", "fill", "15 s", "1 min 15 s", "not bounded", "not bounded"],
-        ["3", "check", "noop", f"open, 100 /s poisson{closed and ' for 10 s'}", "10 s", "1 min 10 s", "1,190", "0 B"],
+        ["3", "check", "noop", f"open, 100 /s poisson{opened}", "10 s", "1 min 10 s", "1,190", "0 B"],
     ]
     assert rows[0] == ["3 cases: about 26 s, at most 2 min (limits.duration)"]
 
@@ -101,6 +107,22 @@ def test_a_plan_with_long_words_fits_its_width(
     assert max(map(len, told.splitlines())) <= width
     assert "…" not in told
     assert all(word in told for word in ("storage.write", "closed, 3 clients", "log-normal", "20 MiB"))
+
+
+def test_a_table_of_cases_has_all_its_columns_at_any_width(
+    suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rich shrinks columns that do not wrap to their longest word: amounts were cut, and the last column was lost."""
+    tables = 0
+    for width in range(80, 160):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(["plan", suite]) == 0
+        told = capsys.readouterr().out
+        heads = [line for line in told.splitlines() if line.split()[:2] == ["case", "test"]]
+        assert [line.split()[-1] for line in heads] in ([], ["bytes"]), width
+        assert told.count("not bounded") == (4 if heads else 0), width
+        tables += len(heads)
+    assert tables > 40
 
 
 def test_a_load_is_not_broken_into_a_few_letters_a_line(
