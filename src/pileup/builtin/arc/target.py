@@ -60,6 +60,8 @@ class ArcTarget(BatchTarget):
     provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
     relayed: ClassVar[bool] = True
     keeps_files: ClassVar[bool] = True
+    at_once: ClassVar[int] = 10_000
+    """Jobs are looked up in lists, one for each user, which take the service as long for one job as for all of them."""
     launch_settings = ArcSettings
 
     identities: str = option("", help="folder with an identity NAME.pem for each user: certificate and key, or a proxy")
