@@ -12,7 +12,7 @@ from tests.support import require_programs
 @pytest.mark.long
 def test_an_overloaded_arc_refuses_nothing_and_hands_over_what_fits(tmp_path: Path) -> None:
     require_programs(PROGRAMS)
-    values = {"rate": "20 /s", "pressed": "7 s", "backlog": "50", "again": "80 s"}
+    values = {"rate": "20 /s", "pressed": "7 s", "backlog": "50", "again": "15 s"}
     results, code, said = ended("cream-overload", values, tmp_path)
     found = sure(results)
     expected = {
