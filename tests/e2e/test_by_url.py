@@ -221,13 +221,18 @@ def element(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[arc.Runn
         yield made, made.site(folder)
 
 
+def _access(target: Any) -> dict[str, str]:
+    """Return the url and the credentials of a site's computing element, as settings of a run."""
+    credentials = {name: getattr(target.credentials, name) for name in ("certificate", "key", "ca")}
+    return {"targets.ce.url": target.url, "targets.ce.credentials": json.dumps(credentials)}
+
+
 @pytest.mark.long
 def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     tmp_path: Path, element: tuple[arc.RunningArc, Any]
 ) -> None:
     _, target = element
-    credentials = {name: getattr(target.credentials, name) for name in ("certificate", "key", "ca")}
-    values = {"targets.ce.url": target.url, "targets.ce.credentials": json.dumps(credentials), **ARC}
+    values = {**_access(target), **ARC}
     (tmp_path / "1").mkdir()
     first = run("cream-arc", tmp_path / "1", values)
     assert first.outcome("ramp") == "passed", first.said
@@ -265,8 +270,7 @@ def test_a1_the_acceptance_of_a_sites_computing_element_tells_what_is_not_covere
     tmp_path: Path, element: tuple[arc.RunningArc, Any]
 ) -> None:
     _, target = element
-    credentials = {name: getattr(target.credentials, name) for name in ("certificate", "key", "ca")}
-    values = {"targets.ce.url": target.url, "targets.ce.credentials": json.dumps(credentials), **ACCEPTED_BY_ARC}
+    values = {**_access(target), **ACCEPTED_BY_ARC}
     found = run("cream-acceptance-arc", tmp_path, values | {"targets.ce.options.identities": target.identities})
     assert found.outcome("peak") == "passed", found.said
     faults = {f"fault {name}" for name in ("interface", "manager", "reboot", "killed-interface", "killed-manager")}

@@ -53,7 +53,7 @@ class CaseState:
 
     @property
     def has_rate(self) -> bool:
-        """Whether what "now" means is long enough for rates: of a load that is to start fewer than two in it none."""
+        """Whether the window of "now" is long enough for a rate: at least two starts are due in it."""
         return not self.rate or self.rate * self.tally.window >= 2e9
 
     @property
