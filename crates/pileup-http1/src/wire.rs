@@ -23,11 +23,13 @@ use crate::upload::Upload;
 /// Most that is read at once.
 const MOST: usize = 128 * 1024;
 /// The same while few connections of the process do so: fewer and larger reads cost half the CPU time.
-const MOST_OF_FEW: usize = 512 * 1024;
+const MOST_OF_FEW: usize = 1024 * 1024;
 /// How many those are.
 const FEW: usize = 64;
 /// From this size of the buffer on we are woken only when it can be filled, as long as twice as much is to come.
 const WAKE: usize = 64 * 1024;
+/// But at the latest when so much is there: a server that has to wait until a full buffer has been read is slower.
+const WAKE_MOST: usize = MOST_OF_FEW / 2;
 /// What is read at once to begin with; doubled whenever a read has filled it, up to `MOST` or `MOST_OF_FEW`.
 const FIRST: usize = 2048;
 /// Most memory that an idle connection keeps for reading.
@@ -374,7 +376,7 @@ impl<S: Duplex> Wire<S> {
         self.make_room();
         let room = self.input.len();
         let large = room >= WAKE && matches!(self.body, Body::Sized(left) if left >= 2 * room as u64);
-        self.wake_at(if large { room } else { 1 });
+        self.wake_at(if large { room.min(WAKE_MOST) } else { 1 });
         let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
         let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
         let read = buffer.filled().len();

@@ -19,8 +19,9 @@ use crate::frame::Parsed;
 const SMALL: usize = 2048;
 /// What is read at once of data.
 const LARGE: usize = 512 * 1024;
-/// How much data must be there for the reader to be woken, while more than twice of it is to come.
-const WAKE: usize = LARGE;
+/// How much data must be there for the reader to be woken, while more than twice of it is to come. Half of what is read at once: a server that has
+/// to wait until all of that has been read is slower.
+const WAKE: usize = LARGE / 2;
 /// Most memory that an idle connection keeps for writing.
 const IDLE: usize = 4096;
 
