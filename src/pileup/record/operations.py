@@ -20,7 +20,7 @@ from pileup.record import older, words
 from pileup.record.parts import Parts
 from pileup.record.settling import Spans, settled
 from pileup.record.tables import ROWS, Rows, TableReader
-from pileup.record.words import Words, used
+from pileup.record.words import Columns, Words, apart, used
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -204,17 +204,26 @@ def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[
         waiting.append(reader.rows(block))
         count += block.count
         if count >= most:
-            rows = np.concatenate(waiting)
-            waiting = []
-            yield rows, texts
-            if len(texts) > 2 * KEPT:
+            crowded = len(texts) > 2 * KEPT
+            if crowded:
                 names = names or _names(reader)
-                names.update(np.unique(rows["operation"]).tolist())  # of a table that grows
+                for rows in waiting:  # of a table that grows
+                    names.update(np.unique(rows["operation"]).tolist())
+                del rows
+            yield _together(waiting), texts  # not held here while the next ones are put together
+            if crowded:
                 texts = _still_known(texts, names)
-            del rows  # and not held while the next ones are put together
             count = 0
     if waiting:
-        yield np.concatenate(waiting), texts
+        yield _together(waiting), texts
+
+
+def _together(blocks: list[Rows]) -> Rows:
+    """Return the rows of blocks as one array, and empty the list. Bytes are copied; numpy would copy row by row."""
+    kind = blocks[0].dtype
+    made = np.concatenate([block.view(np.uint8) for block in blocks])
+    blocks.clear()
+    return made.view(kind)
 
 
 def _names(reader: TableReader) -> set[int]:
@@ -237,7 +246,8 @@ def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest, into
     told = Words(connection, run)
     for path in tables:
         for rows, texts in chunks(TableReader(path, OLDER)):
-            with told.query(rows, used(rows, texts)) as query:
+            columns = apart(rows)
+            with told.query(columns, used(columns, texts)) as query:
                 connection.execute(f"INSERT INTO {into} BY NAME {query}")
 
 
@@ -261,12 +271,12 @@ def pieces(tables: list[Path], run: Manifest, folder: Path, options: str) -> lis
         with connect(loads=True) as connection:
             told = Words(connection, run)
             while (taken := source.take()) is not None:
-                number, rows, texts = taken
+                number, columns, texts = taken
                 made.append(folder / f"{number}.parquet")
-                with told.query(rows, texts) as query:
+                with told.query(columns, texts) as query:
                     group = f"ROW_GROUP_SIZE {2 * CHUNK}"  # one for each chunk
                     connection.execute(f"COPY ({query}) TO {quoted(made[-1])} ({options}, {group})")
-                del taken, rows, texts  # and not held while the next ones are put together
+                del taken, columns, texts  # and not held while the next ones are put together
         return made
 
     with ThreadPoolExecutor(HANDS) as pool:
@@ -286,14 +296,16 @@ class Source:
         self._chunks = (chunk for path in tables for chunk in chunks(TableReader(path, OLDER)))
         self._taken = 0
 
-    def take(self) -> tuple[int, Rows, dict[int, str]] | None:
-        """Return the number of the next chunk, its rows and their texts; None when there is no more."""
+    def take(self) -> tuple[int, Columns, dict[int, str]] | None:
+        """Return the number of the next chunk, its columns and their texts; None when there is no more."""
         with self._lock:
             chunk = next(self._chunks, None)
             if chunk is None:
                 return None
             self._taken += 1
-            return self._taken, chunk[0], used(*chunk)
+            rows, texts = chunk
+            columns = apart(rows)
+            return self._taken, columns, used(columns, texts)
 
     def stop(self) -> None:
         """Give no more."""

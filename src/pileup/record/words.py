@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 FEW = 1000
 """Most different words of a column that are an ENUM: each row group of its Parquet file has a list of them."""
+Columns = dict[str, NDArray[Any]]
+"""Name -> values, one for each row."""
+AT_ONCE = 4096
+"""Rows that are taken apart at once."""
 TEXTS = ("key", "error", "operation", "labels", "monitor")
 """Columns of raw rows with numbers of texts."""
 NUMBERS = ("id", "parent", "intended", "start", "first_byte", "end", "bytes", "client", "calls", "place")
@@ -48,10 +52,23 @@ def word_of_phase(phase: Phase) -> str:
     return _PHASE_WORDS[phase]
 
 
-def used(rows: Rows, texts: dict[int, str]) -> dict[int, str]:
+def apart(rows: Rows) -> Columns:
+    """Return the columns of rows, each in memory of its own.
+
+    Some rows at a time, which stay in the caches: to fetch a row for one number costs as much as to fetch all of it.
+    """
+    made = {name: np.empty(len(rows), rows.dtype[name]) for name in rows.dtype.names or () if name != "pad"}
+    for begin in range(0, len(rows), AT_ONCE):
+        some = slice(begin, begin + AT_ONCE)
+        for name, column in made.items():
+            column[some] = rows[some][name]
+    return made
+
+
+def used(columns: Columns, texts: dict[int, str]) -> dict[int, str]:
     """Return the texts that rows name: later ones of the table may take their place in `texts`."""
-    named = [name for name in TEXTS if name in (rows.dtype.names or ())]
-    return {number: texts.get(number, "") for number in set().union(*(_different(rows[name]) for name in named))}
+    named = [name for name in TEXTS if name in columns]
+    return {number: texts.get(number, "") for number in set().union(*(_different(columns[name]) for name in named))}
 
 
 class Words:
@@ -64,44 +81,48 @@ class Words:
         self._known: dict[str, dict[int, str]] = {}
 
     @contextmanager
-    def query(self, rows: Rows, texts: dict[int, str]) -> Iterator[str]:
+    def query(self, columns: Columns, texts: dict[int, str]) -> Iterator[str]:
         """Give SQL for rows with the columns of the record, while the block lasts; `texts` are those that they name."""
-        names = rows.dtype.names or ()
+        different = {name: _different(column) for name, column in columns.items() if name not in NUMBERS}
         sql = {name: f'r."{name}"' for name in NUMBERS} | {"case_id": 'r."case"'}
         joins: list[str] = []
 
         def column(name: str, source: str, word: Callable[[int], str]) -> None:
-            self._tell(name, {number: word(number) for number in _different(rows[source])})
+            words = {number: word(number) for number in different[source]}
+            self._tell(name, words)
+            if len(set(words.values())) == 1:  # one for all rows: nothing to look up
+                sql[name] = f"(SELECT any_value(word) FROM _word_{name})"  # noqa: S608  a name of ours
+                return
             joins.append(f'LEFT JOIN _word_{name} ON r."{source}" = _word_{name}.number')
             sql[name] = f"_word_{name}.word"
 
         for name in TEXTS:
-            if name in names and name != "operation":
+            if name in columns and name != "operation":
                 column(name, name, texts.__getitem__)
         column("operation", "operation", lambda number: texts[number].partition(SEPARATOR)[0])
-        if "labels" not in names:
+        if "labels" not in columns:
             column("labels", "operation", lambda number: _labels(texts[number]))
         column("side", "side", _word_of({int(side): side.name.lower() for side in Side}))
         column("phase", "phase", _word_of({int(phase): word for phase, word in _PHASE_WORDS.items()}))
         column("outcome", "outcome", _word_of({int(outcome): outcome.name.lower() for outcome in Outcome}))
         column("case", "case", lambda number: self._cases[number].name if number in self._cases else "")
         column("test", "case", lambda number: self._cases[number].test if number in self._cases else "")
-        self._target(rows, column, sql)
-        if "cause" in names:
+        self._target(different["case"], column, sql)
+        if "cause" in columns:
             column("cause", "cause", _word_of({int(cause): cause.word for cause in Cause}, ""))
         else:
             sql["cause"] = older.cause(*(f"CAST({sql[name]} AS VARCHAR)" for name in ("error", "outcome")))
         sql.setdefault("monitor", "CAST('' AS ENUM (''))")
-        self._connection.register("_rows", {name: rows[name] for name in names if name != "pad"})
+        self._connection.register("_rows", columns)
         try:
-            columns = ", ".join(f'{sql[name]} AS "{name}"' for name in COLUMNS)
-            yield f"SELECT {columns} FROM _rows r {' '.join(joins)}"  # noqa: S608  names and words of ours
+            told = ", ".join(f'{sql[name]} AS "{name}"' for name in COLUMNS)
+            yield f"SELECT {told} FROM _rows r {' '.join(joins)}"  # noqa: S608  names and words of ours
         finally:
             self._connection.unregister("_rows")
 
-    def _target(self, rows: Rows, column: Callable[..., None], sql: dict[str, str]) -> None:
+    def _target(self, cases: list[int], column: Callable[..., None], sql: dict[str, str]) -> None:
         """The target of a case that is known is that of the case; of others it is in the row."""
-        unknown = [number for number in _different(rows["case"]) if number not in self._cases]
+        unknown = [number for number in cases if number not in self._cases]
         column("target", "case", lambda number: self._cases[number].target if number in self._cases else "")
         if unknown:
             by_case = sql["target"]

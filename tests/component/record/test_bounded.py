@@ -74,11 +74,32 @@ def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypa
         assert (made[name] == raw[name]).all(), name
 
 
+def test_chunks_fit_into_one_file_whether_a_word_is_that_of_all_their_rows_or_not(tmp_path, monkeypatch):
+    made = RunFolder.create(tmp_path, "mixed", 0)
+    made.save(run_of({"cases": [{"id": 1, "name": "copy"}, {"id": 2, "name": "move"}]}))
+    writer = TableWriter(made.operations_path(0), "operations", ROW)
+    for outcomes, cases, keys in (([0, 0], [1, 1], [2, 2]), ([0, 1], [1, 2], [2, 3]), ([1, 1], [2, 2], [3, 3])):
+        rows = np.zeros(2, ROW)
+        rows["outcome"], rows["case"], rows["key"], rows["operation"] = outcomes, cases, keys, 1
+        writer.append(rows, [b"copy", b"it's", b"nul\x00"], ("operation", "key"))
+    writer.close()
+    monkeypatch.setattr(convert, "IN_MEMORY", 0)
+    monkeypatch.setattr(operations.chunks, "__defaults__", (2,))
+    monkeypatch.setattr(convert, "_write", pytest.fail)  # what is done when they do not fit
+    made.convert()
+    found = made.operations().arrays("outcome", "case", "key", "operation", "error")
+    assert found["outcome"].tolist() == ["passed"] * 3 + ["failed"] * 3
+    assert found["case"].tolist() == ["copy"] * 3 + ["move"] * 3
+    assert found["key"].tolist() == ["it's"] * 3 + ["nul\0"] * 3
+    assert set(found["operation"]) == {"copy"}
+    assert set(found["error"]) == {""}
+
+
 def test_a_source_that_was_stopped_gives_no_more(folder, monkeypatch):
     monkeypatch.setattr(operations.chunks, "__defaults__", (50_000,))
     source = operations.Source([folder.operations_path(0)])
-    number, rows, texts = source.take()
-    assert (number, len(rows), texts[1]) == (1, 100_000, "copy")
+    number, columns, texts = source.take()
+    assert (number, len(columns["id"]), texts[1]) == (1, 100_000, "copy")
     source.stop()
     assert source.take() is None
 
