@@ -316,11 +316,26 @@ def _serve(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM. `schemes` of its url are those without and with TLS."""
     with asked_to_end() as asked:
-        server = kind(json.dumps(wanted.to_native()))
+        with _told(what):
+            server = kind(json.dumps(wanted.to_native()))
         scheme = schemes[wanted.tls is not None]
         echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/{path}")
         asked.recv(1)
-        server.stop()
+        with _told(what):
+            server.stop()
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Raise what a server says as an error of its settings, or of the system."""
+    from pileup.model.errors import TargetError, UsageError
+
+    try:
+        yield
+    except ValueError as problem:
+        raise UsageError(str(problem), "settings of this server", f"pileup practice {what} --help") from problem
+    except OSError as problem:
+        raise TargetError(str(problem)) from problem  # in three parts already
 
 
 @contextmanager

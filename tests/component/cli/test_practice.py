@@ -1,9 +1,14 @@
-"""`pileup practice` ends by Ctrl-C and SIGTERM in order, at whatever moment they come."""
+"""`pileup practice` ends by Ctrl-C and SIGTERM in order, at whatever moment they come, and says why it cannot begin."""
 
 import http.client
+import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from pileup.model.exits import ExitCode
 
 SERVED = """
 import os, signal, sys, threading
@@ -51,6 +56,24 @@ def test_a_signal_before_any_line_ends_it() -> None:
     assert done.returncode == 0, done.stderr
     number = int(done.stdout.split()[1])
     assert 1 < number < 199, "before it waits, and the last while it waits"
+
+
+@pytest.mark.parametrize("kind", ["storage", "s3", "batch", "tape", "issuer"])
+def test_a_port_that_is_taken_is_no_error_of_pileup(kind: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        command = [sys.executable, "-m", "pileup", "practice", kind, "--port", str(port)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stderr.startswith(f"error: port {port} of 127.0.0.1 is taken; expected a free one (choose another")
+    assert done.returncode == ExitCode.TARGET_UNREACHABLE
+
+
+def test_a_log_that_cannot_be_made_is_no_error_of_pileup(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pileup", "practice", "storage", "--log", str(tmp_path / "nowhere" / "log.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert "nowhere/log.csv cannot be made" in done.stderr
+    assert "expected a file in a folder that is there" in done.stderr
+    assert done.returncode == ExitCode.TARGET_UNREACHABLE
 
 
 def test_a_tape_library_serves_until_it_is_told_to_end(tmp_path: Path) -> None:

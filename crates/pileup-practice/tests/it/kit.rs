@@ -48,10 +48,16 @@ impl Storage {
     pub fn lines(self) -> Vec<Line> {
         self.server.stop().unwrap();
         let text = std::fs::read_to_string(&self.log).unwrap();
-        std::fs::remove_file(&self.log).unwrap();
         let mut lines: Vec<_> = text.lines().skip(1).map(line).collect();
         lines.sort_by_key(|line| line.id);
         lines
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        let _ = self.server.stop(); // what it writes at its end goes, too
+        let _ = std::fs::remove_file(&self.log);
     }
 }
 
@@ -98,13 +104,19 @@ impl Batch {
     pub fn events(self) -> Vec<(i64, String, u64, String, String)> {
         self.server.stop().unwrap();
         let text = std::fs::read_to_string(&self.journal).unwrap();
-        std::fs::remove_file(&self.journal).unwrap();
         let event = |line: &str| {
             let fields: Vec<_> = line.split(',').map(str::to_owned).collect();
             let id = fields[2].parse().unwrap_or(0);
             (fields[0].parse().unwrap(), fields[1].clone(), id, fields[3].clone(), fields[5].clone())
         };
         text.lines().skip(1).map(event).collect()
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let _ = self.server.stop();
+        let _ = std::fs::remove_file(&self.journal);
     }
 }
 
