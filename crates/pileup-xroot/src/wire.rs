@@ -251,11 +251,13 @@ impl Wire {
                 each(piece).map_err(Broken::Garbage)?;
                 self.begin += piece.len();
                 left -= piece.len() as u64;
-            } else if most < SMALL {
-                poll_fn(|context| self.poll_fill(context)).await?;
             } else {
                 self.wake_at(if most >= 2 * WAKE { WAKE } else { 1 });
-                left -= poll_fn(|context| self.poll_data(context, most, &mut each)).await? as u64;
+                if most < SMALL {
+                    poll_fn(|context| self.poll_fill(context)).await?;
+                } else {
+                    left -= poll_fn(|context| self.poll_data(context, most, &mut each)).await? as u64;
+                }
             }
         }
         self.wake_at(1);
