@@ -293,3 +293,51 @@ impl Wire {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
+    use tokio::time::{sleep, timeout};
+
+    use super::*;
+
+    /// The last bytes of a body come after all others were read: few, and more than a buffer.
+    #[test]
+    fn the_last_bytes_wake_the_reader_however_few_they_are() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let (mine, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+            let mut theirs = theirs.unwrap().0;
+            let mut stream = Stream::Plain(mine.unwrap());
+            stream.wake_at(4 * LARGE); // makes room for as much in the system
+            stream.wake_at(1);
+            let mut wire = Wire::new(stream);
+            for last in [1, 856, SMALL - 1, SMALL, WAKE - 1, WAKE, LARGE] {
+                let first = 2 * WAKE;
+                theirs.write_all(&vec![7; first]).await.unwrap();
+                let Stream::Plain(tcp) = &wire.stream else { unreachable!() };
+                let mut there = vec![0; first];
+                let all_there = async { while tcp.peek(&mut there).await.unwrap() < first {} };
+                timeout(Duration::from_secs(5), all_there).await.expect("the system takes so much");
+                let mut got = 0;
+                let rest = async {
+                    sleep(Duration::from_millis(20)).await;
+                    theirs.write_all(&vec![7; last]).await.unwrap();
+                };
+                let count = |piece: &[u8]| {
+                    got += piece.len();
+                    Ok(())
+                };
+                let read = timeout(Duration::from_secs(5), wire.body((first + last) as u64, count));
+                let (read, ()) = tokio::join!(read, rest);
+                read.unwrap_or_else(|_| panic!("the last {last} bytes woke nobody")).unwrap();
+                assert_eq!(got, first + last);
+            }
+        });
+    }
+}
