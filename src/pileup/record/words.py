@@ -90,7 +90,8 @@ class Words:
         def column(name: str, source: str, word: Callable[[int], str]) -> None:
             words = {number: word(number) for number in different[source]}
             self._tell(name, words)
-            if len(set(words.values())) == 1:  # one for all rows: nothing to look up
+            if len(set(words.values())) == 1:
+                # one for all rows: nothing to join. A constant would be REQUIRED in Parquet, and what is joined is not
                 sql[name] = f"(SELECT any_value(word) FROM _word_{name})"  # noqa: S608  a name of ours
                 return
             joins.append(f'LEFT JOIN _word_{name} ON r."{source}" = _word_{name}.number')
