@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pileup.plugin import NotThere, Refused
-from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Claim, Fate, Job, JobSpec, JobState
+from pileup.plugin.batch import FILES_LIMIT, BatchTarget, Claim, Fate, Job, JobSpec, JobState, Submission
 from tests.servers.arc import QUICK as ARC_QUICK
 from tests.servers.arc import arc
 from tests.servers.slurm import QUICK, slurm
@@ -91,6 +91,16 @@ def over(target: BatchTarget, names: list[str], most: int = 5000) -> dict[str, J
     return told
 
 
+@contextmanager
+def submitted(target: BatchTarget, jobs: list[JobSpec]) -> Iterator[list[Submission]]:
+    """Submit jobs, and cancel at the end what goes on: what a failed test leaves would take the slots of the others."""
+    taken = target.submit(jobs)
+    try:
+        yield taken
+    finally:
+        target.cancel([each.id for each in taken])
+
+
 @pytest.mark.long
 def test_jobs_run_and_all_sources_tell_the_same(target: BatchTarget, stem: str) -> None:
     begin = time.time_ns()
@@ -169,23 +179,32 @@ def test_files_that_a_job_has_made_are_handed_out_or_refused(target: BatchTarget
 @pytest.mark.long
 def test_what_waits_and_runs_is_cancelled_and_told_so(target: BatchTarget, stem: str) -> None:
     names = [f"{stem}-{number}" for number in range(12)]
-    ids = [each.id for each in target.submit([JobSpec(name, duration=3600 * SECOND) for name in names])]
-    until(lambda: sum(job.state is JobState.RUNNING for job in target.status(names=names)) == 8, WITHIN[target.kind])
-    found = target.status(ids=ids)
-    assert {job.name for job in found} == set(names)
-    assert not any(job.ended for job in found)
-    assert all(bool(job.started) == (job.state is JobState.RUNNING) for job in found) or target.kind in LATE
-    counted = target.counts()
-    assert (counted[JobState.RUNNING], counted[JobState.QUEUED]) == (8, 4)
-    waiting_first = [job.id for job in sorted(found, key=lambda job: job.state is JobState.RUNNING)]
-    assert target.cancel([*waiting_first, "999999"]) == ["999999"], "one by one: a slot set free would begin another"
-    told = over(target, names)
-    assert {job.state for job in told.values()} == {JobState.CANCELLED}
-    begun = sum(bool(job.started) for job in told.values())
-    assert begun == 8 or (begun > 8 and target.kind in LATE), (
-        "an ARC CE cancels when it comes to it: what waits may begin meanwhile"
-    )
-    until(lambda: target.cancel(ids[:2]) == ids[:2], WITHIN[target.kind])
+
+    def counted() -> tuple[int, int]:
+        found = target.counts()
+        return found.get(JobState.RUNNING, 0), found.get(JobState.QUEUED, 0)
+
+    with submitted(target, [JobSpec(name, duration=3600 * SECOND) for name in names]) as taken:
+        ids = [each.id for each in taken]
+        until(lambda: counted() == (8, 4), WITHIN[target.kind])
+        until(
+            lambda: sum(job.state is JobState.RUNNING for job in target.status(names=names)) == 8, WITHIN[target.kind]
+        )
+        found = target.status(ids=ids)
+        assert {job.name for job in found} == set(names)
+        assert not any(job.ended for job in found)
+        assert all(bool(job.started) == (job.state is JobState.RUNNING) for job in found) or target.kind in LATE
+        waiting_first = [job.id for job in sorted(found, key=lambda job: job.state is JobState.RUNNING)]
+        assert target.cancel([*waiting_first, "999999"]) == ["999999"], (
+            "one by one: a slot set free would begin another"
+        )
+        told = over(target, names)
+        assert {job.state for job in told.values()} == {JobState.CANCELLED}
+        begun = sum(bool(job.started) for job in told.values())
+        assert begun == 8 or (begun > 8 and target.kind in LATE), (
+            "an ARC CE cancels when it comes to it: what waits may begin meanwhile"
+        )
+        until(lambda: target.cancel(ids[:2]) == ids[:2], WITHIN[target.kind])
 
 
 @pytest.mark.long
@@ -199,20 +218,20 @@ def test_changes_come_in_pages_of_any_size(target: BatchTarget, stem: str) -> No
 @pytest.mark.long
 def test_the_audit_tells_what_became_of_each(target: BatchTarget, stem: str) -> None:
     once, twice, going = f"{stem}-once", f"{stem}-twice", f"{stem}-going"
-    taken = target.submit([JobSpec(once), JobSpec(twice), JobSpec(twice), JobSpec(going, duration=3600 * SECOND)])
-    over(target, [once, twice])
-    claims = [
-        Claim(once, taken[0].id),
-        Claim(twice, taken[1].id),
-        Claim(going),
-        Claim(f"{stem}-lost", "999999"),
-        Claim(f"{stem}-never"),
-        Claim(f"{stem}-reused", taken[3].id),
-    ]
-    until(lambda: len(target.history([twice])) == 2, WITHIN[target.kind])
-    fates = [finding.fate for finding in target.audit(claims)]
-    assert fates == [Fate.ONCE, Fate.TWICE, Fate.GOING, Fate.LOST, Fate.NEVER, Fate.REUSED]
-    target.cancel([taken[3].id])
+    jobs = [JobSpec(once), JobSpec(twice), JobSpec(twice), JobSpec(going, duration=3600 * SECOND)]
+    with submitted(target, jobs) as taken:
+        over(target, [once, twice])
+        claims = [
+            Claim(once, taken[0].id),
+            Claim(twice, taken[1].id),
+            Claim(going),
+            Claim(f"{stem}-lost", "999999"),
+            Claim(f"{stem}-never"),
+            Claim(f"{stem}-reused", taken[3].id),
+        ]
+        until(lambda: len(target.history([twice])) == 2, WITHIN[target.kind])
+        fates = [finding.fate for finding in target.audit(claims)]
+        assert fates == [Fate.ONCE, Fate.TWICE, Fate.GOING, Fate.LOST, Fate.NEVER, Fate.REUSED]
 
 
 def test_nobody_is_asked_for_nothing(target: BatchTarget) -> None:
