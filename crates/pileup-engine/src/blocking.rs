@@ -53,7 +53,8 @@ fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u3
                 None => break,
             },
         };
-        block_on(Iteration::new(shard, prepared, start, &mut hand).run(&mut served, false));
+        let (start, ended) = block_on(Iteration::new(shard, prepared, start, &mut hand).run(&mut served, false));
+        shard.finish(&start, &ended);
     }
     block_on(served.close());
 }

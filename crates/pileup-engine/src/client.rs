@@ -246,6 +246,8 @@ pub struct Act {
     pub begun: i64,
     /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
     pub first_byte: i64,
+    /// When the last byte of the answer came, by the same clock, where the client knows that it was the last; 0: now, when it is ready.
+    pub ended: i64,
     /// Bytes of payload moved so far; set by `moved`, so that they count when they come.
     pub bytes: u64,
     /// Requests or system calls made so far, repeats among them.
@@ -313,6 +315,22 @@ impl Act {
         }
     }
 
+    /// The same of an answer that came as a whole at a time that is known: the operation has ended then, unless it asks for more. Its end counts
+    /// the bytes.
+    pub fn moved_whole(&mut self, total: u64, at: i64) {
+        (self.bytes, self.ended) = (total, at);
+    }
+
+    /// Begins a further request of the operation.
+    pub fn asks(&mut self) {
+        self.ended = 0;
+    }
+
+    /// When the operation, whose client is ready with it, has ended, ns since the epoch.
+    pub(crate) fn end(&self) -> i64 {
+        if self.ended == 0 { clock::now() } else { self.ended }
+    }
+
     /// Records a part of the operation that ends now.
     pub fn part(&mut self, what: &'static str, begun: i64, bytes: u64) {
         if self.parts.len() < PARTS {
@@ -374,6 +392,17 @@ mod tests {
         assert!(!follows(answered + 1, 1, answered), "this is a later request of the operation, whenever that is");
         assert!(!follows(answered, 0, answered + 1), "it was used since the operation began");
         assert!(!follows(answered, 0, 0), "it has not answered yet");
+    }
+
+    #[test]
+    fn an_operation_ends_with_its_last_answer_where_that_is_known_and_else_when_its_client_is_ready() {
+        let mut act = Act::default();
+        let before = clock::now();
+        assert!(act.end() >= before);
+        act.moved_whole(2, 5);
+        assert_eq!((act.bytes, act.end()), (2, 5));
+        act.asks();
+        assert!(act.end() >= before, "it asks for more");
     }
 
     #[test]

@@ -130,21 +130,22 @@ impl<'a> Iteration<'a> {
     }
 
     /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation ends at its timeout: it is ambiguous if a
-    /// request was sent, else failed. Without, it ends by itself, and is ambiguous if it took longer.
-    pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) {
+    /// request was sent, else failed. Without, it ends by itself, and is ambiguous if it took longer. Returns the iteration as it has begun and
+    /// ended, to be recorded by the shard.
+    #[must_use]
+    pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) -> (Start, Ended) {
         let prepared = self.prepared;
         for round in 0..prepared.program.repeat {
             for (place, step) in prepared.program.steps.iter().enumerate() {
                 for turn in 0..step.repeat {
                     let number = self.object(step, round * step.repeat + turn);
                     if let Err(failure) = self.operation(client, place, number, cut).await {
-                        self.finish(failure);
-                        return;
+                        return self.ended(failure);
                     }
                 }
             }
         }
-        self.finish(None);
+        self.ended(None)
     }
 
     /// Do one operation and record it; an error says that the iteration ends with it.
@@ -166,7 +167,7 @@ impl<'a> Iteration<'a> {
         } else {
             Some(client.act(&call, &mut self.hand.act).await)
         };
-        let ended = clock::now();
+        let ended = if done.is_some() { self.hand.act.end() } else { clock::now() };
         let result = match done {
             None => Err(self.no_answer()),
             Some(result) if cut => noted_within(&mut self.hand.act, begun, ended, result),
@@ -277,7 +278,7 @@ impl<'a> Iteration<'a> {
     }
 
     #[inline]
-    fn finish(&mut self, failure: Option<Failure>) {
+    fn ended(&mut self, failure: Option<Failure>) -> (Start, Ended) {
         let single = self.open.as_ref().filter(|_| self.prepared.single);
         let end = single.map_or_else(clock::now, |open| open.ended);
         let mut ended = Ended { end, bytes: self.bytes, calls: self.calls, repeats: self.repeats, ..Ended::default() };
@@ -291,7 +292,7 @@ impl<'a> Iteration<'a> {
             (ended.operation, ended.key, ended.first_byte) =
                 (open.name, self.hand.name.number, self.hand.act.first_byte);
         }
-        self.shard.finish(&self.start, &ended);
+        (self.start, ended)
     }
 
     fn no_answer(&mut self) -> Failure {

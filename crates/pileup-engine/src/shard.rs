@@ -173,12 +173,21 @@ impl Shard {
         (mine.map(|start| self.in_hand(&mut state, start, now)), pull)
     }
 
-    /// Ask for what may begin now up to the start of the client that asks, which it gets in hand: those before go to `give`.
+    /// Record the end of an iteration, if one is given, as `finish` does, and ask for what may begin now up to the start of the client that asks,
+    /// which it gets in hand: those before go to `give`.
     ///
     /// # Errors
     /// What there is instead of a start for it.
-    pub fn pull_for(&self, asks: u32, mut give: impl FnMut(Start)) -> Result<Start, Pull> {
+    pub fn pull_for(
+        &self,
+        asks: u32,
+        ended: Option<(&Start, &Ended)>,
+        mut give: impl FnMut(Start),
+    ) -> Result<Start, Pull> {
         let mut state = self.state();
+        if let Some((start, ended)) = ended {
+            self.finish_in(&mut state, start, ended);
+        }
         let mut now = clock::now();
         loop {
             match state.puller.next(now) {
@@ -314,12 +323,15 @@ impl Shard {
     }
 
     /// Record the end of an iteration; one that has ended already, or was given up, stays as it is.
-    #[inline]
     pub fn finish(&self, start: &Start, ended: &Ended) -> bool {
-        let mut state = self.state();
+        self.finish_in(&mut self.state(), start, ended)
+    }
+
+    #[inline]
+    fn finish_in(&self, state: &mut State, start: &Start, ended: &Ended) -> bool {
         let place = self.place_of(start.client);
         let Some(known) = state.under_way.end(place, start.id) else { return false };
-        self.write_end(&mut state, start, place, ended);
+        self.write_end(state, start, place, ended);
         let pause = state.reconnect.after(start.client, place, ended.unreachable);
         let (passed, late) = (ended.outcome == Outcome::Passed, known.start - known.intended);
         if state.puller.finished_and_pauses(start.client, ended.end, passed, late, pause) && pause > 0 {
@@ -327,7 +339,7 @@ impl Shard {
             let free = begun.saturating_add_unsigned(pause);
             let end = state.puller.end().map_or(free, |end| free.min(end.max(begun)));
             let row = Row { intended: begun, start: begun, end, operation: name, ..Row::default() };
-            self.write_beside(&mut state, start, row);
+            self.write_beside(state, start, row);
         }
         true
     }

@@ -24,7 +24,7 @@ use crate::press::Press;
 use crate::program::Program;
 use crate::refusal::PressError;
 use crate::shard::Shard;
-use crate::start::{Pull, Start};
+use crate::start::{Ended, Pull, Start};
 
 thread_local! {
     static PACER: RefCell<Option<Pacer>> = const { RefCell::new(None) };
@@ -213,9 +213,9 @@ impl<F: Factory> Worker<F> {
         }
     }
 
-    /// The same for a client that has just ended: its own start comes back at once, in its hand.
-    fn hand_out_but(self: &Rc<Self>, client: u32) -> Option<Start> {
-        match self.shard.pull_for(client, |start| self.give(start)) {
+    /// The same for a client whose iteration has just ended: its own start comes back at once, in its hand.
+    fn hand_out_but(self: &Rc<Self>, client: u32, ended: Option<(&Start, &Ended)>) -> Option<Start> {
+        match self.shard.pull_for(client, ended, |start| self.give(start)) {
             Ok(start) => return Some(start),
             Err(Pull::Wait(until)) => self.wake_worker(until),
             Err(Pull::Done) => self.wake_worker(0),
@@ -288,15 +288,20 @@ impl<F: Factory> Worker<F> {
         let (mut start, mut turns) = (self.shard.picked(first), 0);
         let mut hand = Hand::new(self.shard.progress(start.client));
         loop {
-            Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
+            let (done, ended) =
+                Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
             turns = if hand.has_waited() { 0 } else { turns + 1 };
-            if turns == TURNS {
+            let next = if turns == TURNS {
                 turns = 0;
+                self.shard.finish(&done, &ended);
                 tokio::task::yield_now().await;
-            }
-            start = match self.hand_out_but(start.client) {
+                self.hand_out_but(done.client, None)
+            } else {
+                self.hand_out_but(done.client, Some((&done, &ended)))
+            };
+            start = match next {
                 Some(start) => start,
-                None => match self.wait(start.client).await {
+                None => match self.wait(done.client).await {
                     Some(start) => self.shard.picked(start),
                     None => break,
                 },

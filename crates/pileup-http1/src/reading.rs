@@ -186,14 +186,17 @@ pub async fn receive(answer: &mut Answer, check: &mut Check<'_>, act: &mut Act) 
     loop {
         let came = answer.came();
         let Some(piece) = answer.piece().await? else { break };
-        let total = sent + check.got() + piece.len() as u64;
+        let got = check.got() + piece.len() as u64;
+        let taken = check.take(piece);
+        let (total, last) = (sent + got, answer.is_read());
         match came {
+            Some(at) if last => act.moved_whole(total, at),
             Some(at) => act.moved_at(total, at),
             None => act.moved(total),
         }
-        act.came(check.got() + piece.len() as u64);
-        check.take(piece)?;
-        if answer.is_read() {
+        act.came(got);
+        taken?;
+        if last {
             break;
         }
     }

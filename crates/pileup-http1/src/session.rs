@@ -221,6 +221,7 @@ impl Session {
     }
 
     async fn attempt(&mut self, kept: Option<Link>, sent: &Sent<'_>, act: &mut Act) -> Result<Answer, NoAnswer> {
+        act.asks();
         if sent.path.len() > PATH {
             return Err(NoAnswer::Final(Failure::failed("path of the request: longer than 64 KiB")));
         }

@@ -280,3 +280,22 @@ fn t22_how_far_an_answer_had_come_is_noted() {
         assert_eq!((incomplete.got, incomplete.stated, incomplete.kind), (10, Some(1000), Kind::Failed));
     });
 }
+
+#[test]
+fn an_answer_that_came_as_a_whole_has_ended_when_it_came() {
+    let whole = Script::answering(OK);
+    let halves = Script::new(|_, peer| {
+        peer.head();
+        let (one, other) = OK.split_at(OK.len() - 1);
+        peer.say(one);
+        std::thread::sleep(Duration::from_millis(20));
+        peer.say(other);
+    });
+    run(async {
+        let (result, done) = act(&mut client(json!({"url": whole.url})), &step(json!({})), "x").await;
+        assert_eq!((result, done.bytes, done.ended), (Ok(()), 2, done.first_byte));
+        assert!(done.ended > 0);
+        let (result, done) = act(&mut client(json!({"url": halves.url})), &step(json!({})), "x").await;
+        assert_eq!((result, done.bytes, done.ended), (Ok(()), 2, 0), "its end is when its client is ready");
+    });
+}
