@@ -22,6 +22,7 @@ KINDS = {
     "http": "closed_http",
     "paced": "paced_http",
     "crowds": "crowds",
+    "same-core": "same_core",
     "disk": "disk",
     "streams": "storage_streams",
     "sessions": "storage_stat",

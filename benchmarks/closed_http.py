@@ -26,6 +26,7 @@ from servers import Server, nginx
 CONNECTIONS = 64
 WARM, WINDOW, SPARE = 0.8, 2.0, 0.7
 """Seconds that requests come before the window, in it, and after it."""
+LENGTH = round(WARM + WINDOW + SPARE + 0.5)
 BARS = {"wrk": Bar(most=0.95), "oha": Bar(most=0.8), "k6": Bar(most=0.25), "locust": Bar(most=0.125)}
 """Ours to theirs: k6 at least 4 times, locust at least 8 times dearer."""
 
@@ -55,22 +56,22 @@ class Contender:
     peer: Peer | None = None
 
 
-def pileup(server: Server, _folder: Path) -> list[str]:
+def pileup(server: Server, _folder: Path, seconds: float = LENGTH) -> list[str]:
     """Return the command of pileup's own engine."""
-    load = {"clients": CONNECTIONS, "for": int(LENGTH * 1e9)}
+    load = {"clients": CONNECTIONS, "for": int(seconds * 1e9)}
     order = {"load": load, "client": {"protocol": "http", "settings": {"url": server.url}}, "every": 0.25}
     plain = json.dumps(order | {"step": {"verb": "request", "method": "GET"}})
     return [sys.executable, str(Path(__file__).with_name("drive.py")), plain]
 
 
-def wrk(server: Server, _folder: Path) -> list[str]:
+def wrk(server: Server, _folder: Path, seconds: float = LENGTH) -> list[str]:
     """Return the command of wrk."""
-    return [str(WRK.path()), "-t1", f"-c{CONNECTIONS}", f"-d{LENGTH:.0f}s", server.url]
+    return [str(WRK.path()), "-t1", f"-c{CONNECTIONS}", f"-d{seconds:.0f}s", server.url]
 
 
-def oha(server: Server, _folder: Path) -> list[str]:
+def oha(server: Server, _folder: Path, seconds: float = LENGTH) -> list[str]:
     """Return the command of oha."""
-    return [str(OHA.path()), "--no-tui", "-z", f"{LENGTH:.0f}s", "-c", str(CONNECTIONS), server.url]
+    return [str(OHA.path()), "--no-tui", "-z", f"{seconds:.0f}s", "-c", str(CONNECTIONS), server.url]
 
 
 def k6(server: Server, folder: Path) -> list[str]:
@@ -97,7 +98,6 @@ def locust(server: Server, folder: Path) -> list[str]:
     ]
 
 
-LENGTH = round(WARM + WINDOW + SPARE + 0.5)
 CONTENDERS = (
     Contender("pileup", pileup),
     Contender("wrk", wrk, WRK),

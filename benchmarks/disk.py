@@ -7,13 +7,11 @@ counts for each process, and its CPU time, between the same two moments."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ import meter
 from figures import Report, progress
 from peers import FIO, Peer, here, versions
 from ratios import Bar, ratio
+from together import Side, window
 
 SIZE = 64 << 20
 """Of the file that is read, bytes."""
@@ -88,34 +87,19 @@ def beside(pair: dict[str, list[str]], folder: Path) -> dict[str, dict[str, floa
 
     Returns bytes per second and CPU µs per read of both, over both windows together.
     """
-    one, other = meter.SERVER_CORE, meter.GENERATOR_CORE
-    windows = [window(pair, cores, folder) for cores in ((one, other), (other, one))]
+    cores = (meter.SERVER_CORE, meter.GENERATOR_CORE)
+    windows = []
+    for way in (cores, cores[::-1]):
+        placed = zip(pair.items(), way, strict=True)
+        windows.append(
+            window({name: Side(words, core, fetched, STARTED) for (name, words), core in placed}, folder, SECONDS)
+        )
     length = sum(seconds for seconds, _ in windows)
-    grown = {name: [sum(each) for each in zip(*(of[name] for _, of in windows), strict=True)] for name in pair}
-    return {
-        name: {"bytes_per_second": size / length, "cpu_us": 1e6 * seconds / (size / 4096)}
-        for name, (size, seconds) in grown.items()
-    }
-
-
-def window(
-    pair: dict[str, list[str]], cores: tuple[int, int], folder: Path
-) -> tuple[float, dict[str, tuple[int, float]]]:
-    """Run two on these cores; return how long both were looked at, s, with the bytes and the CPU seconds of each."""
-    with contextlib.ExitStack() as stack:
-        begun = {
-            name: stack.enter_context(meter.running(core, words, folder / f"printed-{core}"))
-            for core, (name, words) in zip(cores, pair.items(), strict=True)
-        }
-        pids = {name: child.process.pid for name, child in begun.items()}
-        meter.until(lambda: all(fetched(pid) > STARTED for pid in pids.values()), 20, "the first reads")
-        before, since = {name: (fetched(pid), meter.cpu(pid)) for name, pid in pids.items()}, time.monotonic()
-        time.sleep(SECONDS)
-        after, length = {name: (fetched(pid), meter.cpu(pid)) for name, pid in pids.items()}, time.monotonic() - since
-        for name, child in begun.items():
-            if child.process.poll() is not None:
-                raise meter.Trouble(f"{name} ended early; expected {LONG} s (it said: {child.text()[-1000:]})")
-    return length, {name: (after[name][0] - before[name][0], after[name][1] - before[name][1]) for name in pair}
+    found = {}
+    for name in pair:
+        size, cpu = (sum(getattr(used[name], what) for _, used in windows) for what in ("done", "cpu"))
+        found[name] = {"bytes_per_second": size / length, "cpu_us": 1e6 * cpu / (size / 4096)}
+    return found
 
 
 def fetched(pid: int) -> int:

@@ -36,9 +36,9 @@ CLOSE = Bar(most=1.18)
 INSTALL = "pip install 'pileup[xrootd]'"
 
 
-def by_engine(url: str, sessions: int) -> list[str]:
+def by_engine(url: str, sessions: int, seconds: float = WINDOW) -> list[str]:
     """Return the command of pileup's own client."""
-    load = {"clients": sessions, "warm_up": int(WARM * 1e9), "for": int(WINDOW * 1e9), "timeout": 30 * 10**9}
+    load = {"clients": sessions, "warm_up": int(WARM * 1e9), "for": int(seconds * 1e9), "timeout": 30 * 10**9}
     order = {
         "load": load,
         "client": {"protocol": "xroot", "settings": {"url": url}},
@@ -54,20 +54,18 @@ def by_bindings(url: str, sessions: int) -> list[str]:
     return [sys.executable, program, url, str(sessions), FILE, str(WARM), str(WINDOW)]
 
 
-def by_loop(folder: Path, url: str) -> dict[str, list[str]]:
-    """Compile the loop in C; return its commands beside the engine's, by name: none where no compiler is."""
-    if not here(CC):
-        return {}
+def by_loop(program: Path, url: str, sessions: int, seconds: float = WINDOW) -> list[str]:
+    """Return the command of the loop in C."""
+    parts = urlsplit(url)
+    where = [str(program), str(parts.hostname), str(parts.port), str(sessions), f"/{parts.path.strip('/')}/{FILE}"]
+    return [*where, str(WARM), str(seconds), str(program.with_name("loop.table"))]
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the loop in C."""
     program, source = folder / "loop_of_stat", Path(__file__).with_name("loop_of_stat.c")
     subprocess.run([str(CC.path()), "-O2", "-o", str(program), str(source)], check=True)
-    parts = urlsplit(url)
-    where = [str(program), str(parts.hostname), str(parts.port)]
-    rest = [f"/{parts.path.strip('/')}/{FILE}", str(WARM), str(WINDOW), str(folder / "loop.table")]
-    return {
-        "loop": [*where, str(SESSIONS), *rest],
-        f"engine, {FEW} sessions": by_engine(url, FEW),
-        f"loop, {FEW} sessions": [*where, str(FEW), *rest],
-    }
+    return program
 
 
 def once(command: list[str]) -> dict[str, Any]:
@@ -83,13 +81,19 @@ def once(command: list[str]) -> dict[str, Any]:
     return told
 
 
-def counted(url: str) -> dict[str, int]:
-    """Return what the server counts: the most connections that it has had at once, and logins."""
+def statistics_of(url: str) -> str:
+    """Return what the server reports of itself, as XML."""
     from pileup._core._native import Session  # noqa: PLC0415  the other benchmarks do without
 
     session = Session("xroot", json.dumps({"url": url}))
     text = session.query(STATISTICS, "a").decode()
     session.close()
+    return text
+
+
+def counted(url: str) -> dict[str, int]:
+    """Return what the server counts: the most connections that it has had at once, and logins."""
+    text = statistics_of(url)
     found = {name: re.search(f"<{name}>(\\d+)</{name}>", text) for name in ("maxn", "lgn")}
     found["logins"] = re.search(r"<lgn><num>(\d+)</num>", text)
     return {name: int(match[1]) for name, match in found.items() if match}
@@ -107,7 +111,13 @@ def run(folder: Path, pairs: int) -> Report:
     with storage_servers.xrootd(folder) as grid:
         url = grid.urls["root"]
         commands = {"bindings": by_bindings(url, SESSIONS), "engine": by_engine(url, SESSIONS)}
-        commands |= by_loop(folder, url)  # what is compared runs one right after the other
+        if here(CC):  # what is compared runs one right after the other
+            program = compiled(folder)
+            commands |= {
+                "loop": by_loop(program, url, SESSIONS),
+                f"engine, {FEW} sessions": by_engine(url, FEW),
+                f"loop, {FEW} sessions": by_loop(program, url, FEW),
+            }
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in commands}
         for number in range(pairs):
             for name in commands if number % 2 == 0 else reversed(commands):
