@@ -12,7 +12,6 @@ fit, and that figure has no bar (`sessions` has, where each is alone). pileup re
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import statistics
 from collections.abc import Callable, Iterator
@@ -125,17 +124,8 @@ def servers(kind: str, folder: Path) -> Iterator[list[Any]]:
 def side(command: list[str], server: Any, *, ours: bool) -> Side:
     """Return one of a pair on its server."""
     before = server.requests()
-    check = partial(full, server=server, before=before) if ours else lambda child: None
+    check = partial(closed_http.check, server=server, before=before, others=UNCOUNTED) if ours else lambda child: None
     return Side(command, meter.GENERATOR_CORE, lambda _: server.requests() - before, STARTED, check)
-
-
-def full(child: meter.Child, server: Any, before: int) -> None:
-    """Hold what pileup has recorded to what the server has seen."""
-    child.process.wait(60)
-    told = json.loads(child.text())
-    extra = server.requests() - before - told["all"]
-    if told["failed"] or not 0 <= extra <= UNCOUNTED:
-        raise meter.Trouble(f"pileup recorded {told['all']} operations, {told['failed']} failed, {extra} others came")
 
 
 def once(pair: Pair, there: list[Any], number: int, folder: Path) -> dict[str, dict[str, float]]:
