@@ -238,13 +238,15 @@ class CaseRun:
         with replayed(self.case, self._tell_starts) as starts:
             self._begin_roles()
             self._live.faults.begin(self.case.test.name)
-            sought = SearchEnd()
+            sought, steering = SearchEnd(), None
             try:
                 if self.case.load.find is not None:
                     sought, position = self._find(self.case.load.find, fleet, work)
                     ending = sought.ending
                 else:
-                    ending = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
+                    order, longest = self._order(starts), self.case.longest
+                    steering = None if order.load.hold is None else Steering(self._live, self.case, order.load.hold)
+                    ending = self._attend(fleet, order, work, longest, self._ended, steering=steering)
             finally:
                 self._live.faults.end(self.case.test.name)
         if unrecorded := self._live.unrecorded():
@@ -259,6 +261,8 @@ class CaseRun:
         if ending.kind is EndingKind.LIMIT:
             self._live.stop.ask(StoppedBy.LIMIT, ending.why, StopMode.IN_ORDER)
         outcome, judged = self._judge(self._known, position, Phase.MEASURE)
+        if outcome == UNKNOWN and steering is not None:
+            outcome, judged = steering.idle()
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, str(ending)) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
@@ -320,7 +324,14 @@ class CaseRun:
         return self._live.folder.tail_frames(None)[1]
 
     def _attend(
-        self, fleet: Fleet, order: Order, work: Work, longest: int, ended: threading.Event | None = None
+        self,
+        fleet: Fleet,
+        order: Order,
+        work: Work,
+        longest: int,
+        ended: threading.Event | None = None,
+        *,
+        steering: Steering | None = None,
     ) -> Ending:
         """Press and serve one load; return how it ended: finished also when it was ended with what it runs alongside.
 
@@ -331,8 +342,6 @@ class CaseRun:
             most = max(self._known.workers or 1, fleet.workers(order))
             self._live.book.change(self.case, lambda entry: replace(entry, workers=most))
         heeds = StopMode.AT_ONCE if order.phase is Phase.CLEANUP else StopMode.IN_ORDER
-        hold = order.load.hold
-        steering = None if hold is None else Steering(self._live, self.case, hold)
         self._live.attend(pressing, longest, heeds, ended, steering, waits=self._waits)
         ending = pressing.ending
         if ending.early and self._live.stop.haste:

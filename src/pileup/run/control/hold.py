@@ -10,7 +10,7 @@ from pileup.model import check as checks
 from pileup.model.loads.hold import IN_FLIGHT, OPEN, Hold
 from pileup.model.loads.levels import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.plan import Case, Plan
-from pileup.model.record import Sample
+from pileup.model.record import PASSED, UNKNOWN, CaseOutcome, Sample
 from pileup.model.units import DIMENSIONS, format_time
 from pileup.run.control.controller import MOST_DEAD, Controller, LevelBounds
 from pileup.stats.loads.gauge import Count, Gauge
@@ -39,6 +39,7 @@ class Steering:
         self._frames = live.folder.tail_frames(None)[1]
         self._samples = live.folder.end_of_samples()
         self._reached = self._told = False
+        self._last: float | None = None
 
     def look(self, pressing: Pressing) -> None:
         """Measure and set the level of the load, when it is time to."""
@@ -49,6 +50,7 @@ class Steering:
         frames, self._frames = self._live.folder.tail_frames(self._frames)
         samples, self._samples = self._live.folder.tail_samples(self._samples)
         value = self._gauge.look(moment, frames, samples)
+        self._last = value if value is not None else self._last
         if self._gauge.problem and not self._told:
             self._told = True
             self._live.book.note(self._case, f"nothing could be held: {self._gauge.problem}")
@@ -57,6 +59,16 @@ class Steering:
             return
         pressing.set_level(level)
         self._record(moment, value, level)
+
+    def idle(self) -> tuple[CaseOutcome, str]:
+        """Return how a load ended that had no iteration: others may keep the quantity where it should be, or beyond."""
+        hold = self._hold
+        if self._reached:
+            return PASSED, f"no iteration was needed: {hold.metric} was within its band without one"
+        if self._last is None:
+            return UNKNOWN, f"no iteration was made: {hold.metric} was never measured"
+        where = "above" if self._last > hold.set_point else "below"
+        return UNKNOWN, f"no iteration was made: {hold.metric} was never within its band, and {where} it at the end"
 
     def _record(self, moment: int, value: float | None, level: float) -> None:
         add, name, hold = self._live.monitors.add, self._case.test.name, self._hold
