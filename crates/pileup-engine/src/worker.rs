@@ -275,39 +275,46 @@ impl<F: Factory> Worker<F> {
         }
     }
 
-    /// The life of one client.
-    async fn client(self: Rc<Self>, opened: Option<Checked<F::Client>>, first: Start) {
-        let mut client = match opened {
-            Some(client) => client,
-            None => {
-                let mut client = Checked::new(self.factory.make(first.client));
-                let _ = timeout(self.prepared.timeout(), client.open()).await;
-                client
+    /// The life of one client, which may be open. A block and not an `async fn`, which would keep what it is given twice.
+    fn client(self: Rc<Self>, opened: Option<Checked<F::Client>>, first: Start) -> impl Future<Output = ()> {
+        let is_open = opened.is_some();
+        let mut client = opened.unwrap_or_else(|| Checked::new(self.factory.make(first.client)));
+        async move {
+            if !is_open {
+                let _ = timeout(self.prepared.timeout(), Box::pin(client.open())).await;
             }
-        };
-        let (mut start, mut turns) = (self.shard.picked(first), 0);
-        let mut hand = Hand::new(self.shard.progress(start.client));
-        loop {
-            let (done, ended) =
-                Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
-            turns = if hand.has_waited() { 0 } else { turns + 1 };
-            let next = if turns == TURNS {
-                turns = 0;
-                self.shard.finish(&done, &ended);
-                tokio::task::yield_now().await;
-                self.hand_out_but(done.client, None)
-            } else {
-                self.hand_out_but(done.client, Some((&done, &ended)))
-            };
-            start = match next {
-                Some(start) => start,
-                None => match self.wait(done.client).await {
-                    Some(start) => self.shard.picked(start),
-                    None => break,
-                },
-            };
+            let (mut start, mut turns) = (self.shard.picked(first), 0);
+            let (mut hand, number) = (Hand::new(self.shard.progress(start.client)), start.client);
+            loop {
+                let next = {
+                    let (done, ended) =
+                        Iteration::new(&self.shard, &self.prepared, start, &mut hand).run(&mut client, true).await;
+                    turns = if hand.has_waited() { 0 } else { turns + 1 };
+                    if turns == TURNS {
+                        self.shard.finish(&done, &ended);
+                        None
+                    } else {
+                        Some(self.hand_out_but(number, Some((&done, &ended))))
+                    }
+                };
+                let next = match next {
+                    Some(next) => next,
+                    None => {
+                        turns = 0;
+                        tokio::task::yield_now().await;
+                        self.hand_out_but(number, None)
+                    }
+                };
+                start = match next {
+                    Some(start) => start,
+                    None => match self.wait(number).await {
+                        Some(start) => self.shard.picked(start),
+                        None => break,
+                    },
+                };
+            }
+            client.close().await;
         }
-        client.close().await;
     }
 
     /// Wait for this client's next start; none when there will be none.

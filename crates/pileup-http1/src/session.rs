@@ -81,7 +81,8 @@ impl Session {
     }
 
     async fn connected(&self, server: &Known) -> Result<Link, Failure> {
-        Ok(Link::new(server, server.connect(self.number).await?))
+        let connecting = Box::pin(server.connect(self.number)); // kilobytes that no request on a connection needs
+        Ok(Link::new(server, connecting.await?))
     }
 
     /// End all connections in order.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pileup_engine::client::{Act, BESIDE_RELAY, Failure};
 use pileup_net::stream::Rest;
+use smallvec::SmallVec;
 
 use crate::error::Trouble;
 use crate::file::File;
@@ -49,7 +50,8 @@ pub struct XrootClient {
     pub(crate) number: u32,
     /// Reads so far.
     pub(crate) turn: u64,
-    sessions: Vec<Session>,
+    /// That at home is first, and near the rest of the client: it is in each operation.
+    sessions: SmallVec<[Session; 1]>,
     kept: Option<Kept>,
     /// Where the path of an object is made, and where attributes land: memory that is used again.
     path: String,
@@ -61,7 +63,7 @@ pub struct XrootClient {
 impl XrootClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
         let (path, answer) = (String::new(), Vec::new());
-        Self { target, number, turn: 0, sessions: Vec::new(), kept: None, path, answer, unasked: false }
+        Self { target, number, turn: 0, sessions: SmallVec::new(), kept: None, path, answer, unasked: false }
     }
 
     /// Log in at home, where that has not been done.

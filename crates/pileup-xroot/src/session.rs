@@ -80,6 +80,10 @@ pub(crate) struct Session {
 impl Session {
     /// Connect and log in: at home, or at the place of a redirect. Clients with different numbers begin with different addresses.
     pub(crate) async fn connect(target: &Target, place: Option<&Place>, client: u32) -> Result<Self, Trouble> {
+        Box::pin(Self::connected(target, place, client)).await // kilobytes that no operation on a session needs
+    }
+
+    async fn connected(target: &Target, place: Option<&Place>, client: u32) -> Result<Self, Trouble> {
         let tcp = target.connect(place, client).await?;
         let near = target.is_near(place, &tcp);
         let wants = target.wants_tls(place, near);
