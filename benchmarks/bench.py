@@ -34,7 +34,7 @@ KINDS = {
     "one-line": "one_line",
 }
 """Each benchmark and the module that takes it."""
-BY_HAND = ("memory", "commands", "opened")
+BY_HAND = ("since", "memory", "commands", "opened")
 """Others with results of their own, on the same page."""
 PAIRS = 10
 

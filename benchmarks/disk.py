@@ -20,7 +20,7 @@ import meter
 from figures import Report, progress
 from peers import FIO, Peer, here, versions
 from ratios import Bar, ratio
-from together import Side, window
+from together import Side, total, window
 
 SIZE = 64 << 20
 """Of the file that is read, bytes."""
@@ -94,12 +94,11 @@ def beside(pair: dict[str, list[str]], folder: Path) -> dict[str, dict[str, floa
         windows.append(
             window({name: Side(words, core, fetched, STARTED) for (name, words), core in placed}, folder, SECONDS)
         )
-    length = sum(seconds for seconds, _ in windows)
-    found = {}
-    for name in pair:
-        size, cpu = (sum(getattr(used[name], what) for _, used in windows) for what in ("done", "cpu"))
-        found[name] = {"bytes_per_second": size / length, "cpu_us": 1e6 * cpu / (size / 4096)}
-    return found
+    length, uses = total(windows)
+    return {
+        name: {"bytes_per_second": used.done / length, "cpu_us": 1e6 * used.cpu / (used.done / 4096)}
+        for name, used in uses.items()
+    }
 
 
 def fetched(pid: int) -> int:

@@ -28,7 +28,7 @@ from figures import Report, progress
 from peers import CC, NGINX, OHA, WRK, XROOTD, here, versions
 from ratios import Bar, ratio
 from servers import nginx
-from together import Side, window
+from together import Side, total, window
 
 WARM, WINDOW, SPARE = 1.0, 2.5, 3.5
 """Seconds for which both run before the window, in it, and for which pileup runs on, or has run alone before."""
@@ -138,12 +138,8 @@ def once(pair: Pair, there: list[Any], number: int, folder: Path) -> dict[str, d
         }
         order = list(sides)[:: way if number % 2 == 0 else -way]
         windows.append(window({name: sides[name] for name in order}, folder, WINDOW, WARM))
-    length = sum(seconds for seconds, _ in windows)
-    found = {}
-    for name in (OURS, pair.peer):
-        done, cpu = (sum(getattr(used[name], what) for _, used in windows) for what in ("done", "cpu"))
-        found[name] = {"us": 1e6 * cpu / done, "per_second": done / length}
-    return found
+    length, uses = total(windows)
+    return {name: {"us": 1e6 * used.cpu / used.done, "per_second": used.done / length} for name, used in uses.items()}
 
 
 def run(folder: Path, pairs: int) -> Report:

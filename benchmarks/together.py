@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,14 @@ def window(sides: Mapping[str, Side], folder: Path, seconds: float, warm: float 
             side.check(running[name])
     return length, {
         name: Used(after[name].done - before[name].done, after[name].cpu - before[name].cpu) for name in sides
+    }
+
+
+def total(windows: Sequence[tuple[float, dict[str, Used]]]) -> tuple[float, dict[str, Used]]:
+    """Return the length of several windows together, s, and what each program did and used in all of them."""
+    uses = [uses for _, uses in windows]
+    return sum(length for length, _ in windows), {
+        name: Used(sum(each[name].done for each in uses), sum(each[name].cpu for each in uses)) for name in uses[0]
     }
 
 
