@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,10 @@ REQUESTS = f"{RATE:,} HTTP requests per second, open"
 
 Pairs = list[tuple[dict[str, float], dict[str, float]]]
 """What was found here and there."""
+Orders = Callable[[str], dict[str, dict[str, Any]]]
+"""What drive.py is asked for, by name, of a server."""
+Run = Callable[[list[tuple[Path, dict[str, Any]]]], dict[Path, dict[str, float]]]
+"""Runs the loads of some checkouts; returns what was found of each."""
 
 
 def http(url: str, load: dict[str, Any]) -> dict[str, Any]:
@@ -109,23 +114,17 @@ def in_turn(sides: list[tuple[Path, dict[str, Any]]]) -> dict[Path, dict[str, fl
     return found
 
 
-def take(there: Path, servers: dict[Path, Server], pairs: int) -> tuple[dict[str, Pairs], dict[str, Pairs]]:
-    """Take all pairs; return those of CPU time and those of starts, by name."""
-    costs: dict[str, Pairs] = {}
-    starts: dict[str, Pairs] = {}
-    for name in costly(""):
+def take(orders: Orders, run: Run, what: str, servers: dict[Path, Server], pairs: int) -> dict[str, Pairs]:
+    """Take all pairs of the orders, by name: who is first changes. `what` is the figure that is shown meanwhile, µs."""
+    found: dict[str, Pairs] = {}
+    for name in orders(""):
         for number in range(pairs):
-            order = [HERE, there] if number % 2 == 0 else [there, HERE]
-            found = at_once([(root, costly(servers[root].url)[name]) for root in order])
-            costs.setdefault(name, []).append((found[HERE], found[there]))
-            figures.progress(f"{name}: {found[HERE]['us']:.2f} µs here, {found[there]['us']:.2f} there")
-    for name in timed(""):
-        for number in range(pairs):
-            order = [HERE, there] if number % 2 == 0 else [there, HERE]
-            found = in_turn([(root, timed(servers[root].url)[name]) for root in order])
-            starts.setdefault(name, []).append((found[HERE], found[there]))
-            figures.progress(f"{name}: p99 {found[HERE]['p99']:.0f} µs late here, {found[there]['p99']:.0f} there")
-    return costs, starts
+            roots = list(servers)[:: 1 if number % 2 == 0 else -1]
+            one = run([(root, orders(servers[root].url)[name]) for root in roots])
+            here, there = (one[root] for root in servers)
+            found.setdefault(name, []).append((here, there))
+            figures.progress(f"{name}: {what}: {here[what]:.2f} here, {there[what]:.2f} there")
+    return found
 
 
 def compared(costs: dict[str, Pairs], starts: dict[str, Pairs]) -> dict[str, dict[str, Any]]:
@@ -179,7 +178,9 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         folders = {root: Path(stack.enter_context(tempfile.TemporaryDirectory())) for root in (HERE, there)}
         servers = {root: stack.enter_context(nginx(folder)) for root, folder in folders.items()}
-        taken = report(there, *take(there, servers, given.pairs))
+        costs = take(costly, at_once, "us", servers, given.pairs)
+        starts = take(timed, in_turn, "p99", servers, given.pairs)
+    taken = report(there, costs, starts)
     for what, figure in taken.figures.items():
         print(figures.row(what, figure))
     if given.keep:
@@ -189,4 +190,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except meter.Trouble as trouble:
+        sys.exit(f"since: {trouble}")
