@@ -29,7 +29,7 @@ impl Deadline {
         // a timer that rings later cannot have rung: it is not looked at, since it is in memory that nothing else here needs
         let mut set = now < self.rings && self.rings <= until;
         poll_fn(|context| {
-            if let Poll::Ready(value) = future.as_mut().poll(context) {
+            if let Poll::Ready(value) = poll_apart(future.as_mut(), context) {
                 return Poll::Ready(Some(value));
             }
             self.waited = true;
@@ -64,6 +64,12 @@ impl Deadline {
         // whatever the task has used up of its turn, the timer must know whom to wake
         pin!(unconstrained(timer.as_mut())).poll(context)
     }
+}
+
+/// Poll by a call. What a protocol does and what is around it, made into one function by the compiler, run out of registers.
+#[inline(never)]
+fn poll_apart<F: Future>(future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
+    future.poll(context)
 }
 
 #[cfg(test)]

@@ -53,17 +53,15 @@ pub struct XrootClient {
     /// That at home is first, and near the rest of the client: it is in each operation.
     sessions: SmallVec<[Session; 1]>,
     kept: Option<Kept>,
-    /// Where the path of an object is made, and where attributes land: memory that is used again.
+    /// Where the path of an object is made: memory that is used again.
     path: String,
-    answer: Vec<u8>,
     /// Whether something unexpected has come on an idle session.
     pub(crate) unasked: bool,
 }
 
 impl XrootClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
-        let (path, answer) = (String::new(), Vec::new());
-        Self { target, number, turn: 0, sessions: SmallVec::new(), kept: None, path, answer, unasked: false }
+        Self { target, number, turn: 0, sessions: SmallVec::new(), kept: None, path: String::new(), unasked: false }
     }
 
     /// Log in at home, where that has not been done.
@@ -77,9 +75,10 @@ impl XrootClient {
     /// End all sessions.
     pub(crate) async fn disconnect(&mut self) {
         self.kept = None;
-        for session in self.sessions.drain(..) {
+        for session in &mut self.sessions {
             session.end().await;
         }
+        self.sessions.clear();
     }
 
     /// An operation has ended: what cannot be used again goes.
@@ -101,17 +100,14 @@ impl XrootClient {
         if let Some(at) = self.good(place, act).await {
             return Ok((at, false));
         }
-        let mut session = Session::connect(&self.target, place, self.number).await?;
-        session.begin(act).await;
+        let session = Session::connect(&self.target, place, self.number).await?;
         if self.sessions.len() >= SESSIONS {
             self.drop_session(1);
         }
-        if place.is_none() {
-            self.sessions.insert(0, session);
-            return Ok((0, true));
-        }
-        self.sessions.push(session);
-        Ok((self.sessions.len() - 1, true))
+        let at = if place.is_none() { 0 } else { self.sessions.len() };
+        self.sessions.insert(at, session);
+        self.sessions[at].begin(act).await;
+        Ok((at, true))
     }
 
     /// The session there when it is still good for an operation, which begins.
@@ -189,12 +185,13 @@ impl XrootClient {
 
     /// Attributes of an object.
     pub(crate) async fn stat(&mut self, path: &str, act: &mut Act) -> Result<Attributes, Trouble> {
-        let mut answer = std::mem::take(&mut self.answer);
-        answer.clear();
-        let asked = self.ask(&about(Code::Stat, path), &mut keep(&mut answer), ATTRIBUTES, act).await;
-        let found = asked.and_then(|_| frame::attributes(&answer).map_err(Trouble::garbage));
-        self.answer = answer;
-        found
+        let mut answer = SmallVec::<[u8; 128]>::new(); // some numbers: in the memory of the client itself
+        let mut keep = |piece: &[u8]| {
+            answer.extend_from_slice(piece);
+            Ok(())
+        };
+        self.ask(&about(Code::Stat, path), &mut keep, ATTRIBUTES, act).await?;
+        frame::attributes(&answer).map_err(Trouble::garbage)
     }
 
     /// Ask the server something (kXR_query).
@@ -306,7 +303,7 @@ impl XrootClient {
     /// A session beside the client's own, ended at once.
     pub(crate) async fn visit(&mut self, act: &mut Act) -> Result<(), Trouble> {
         act.calls = 1;
-        let session = Session::connect(&self.target, None, self.number).await?;
+        let mut session = Session::connect(&self.target, None, self.number).await?;
         act.sent = true;
         session.end().await;
         Ok(())

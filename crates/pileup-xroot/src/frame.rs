@@ -222,35 +222,47 @@ fn is_word(text: &str) -> bool {
 /// When it is none of that.
 pub fn attributes(body: &[u8]) -> Parsed<Attributes> {
     let wrong = "invalid attributes";
-    let mut rest = trim(body);
-    let (id, size, flags) = (word(&mut rest), decimal(word(&mut rest)), decimal(word(&mut rest)));
-    let changed = seconds(word(&mut rest)).ok_or(wrong)?;
-    let flags = flags.and_then(|flags| u32::try_from(flags).ok()).filter(|_| id.is_ascii());
-    Ok(Attributes { size: size.ok_or(wrong)?, flags: flags.ok_or(wrong)?, changed })
+    let mut rest = trim(body).trim_ascii_start();
+    let id = word(&mut rest);
+    let (size, flags) = (number(&mut rest).ok_or(wrong)?, number(&mut rest).ok_or(wrong)?);
+    let changed = seconds(rest).ok_or(wrong)?;
+    let flags = u32::try_from(flags).ok().filter(|_| id.is_ascii()).ok_or(wrong)?;
+    Ok(Attributes { size, flags, changed })
 }
 
-/// Take the next word; empty at the end.
+/// Take the word that is next, and the space behind it; empty at the end.
 fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
-    let text = rest.trim_ascii_start();
-    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
-    let (word, behind) = text.split_at(end);
-    *rest = behind;
+    let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+    let (word, behind) = rest.split_at(end);
+    *rest = behind.trim_ascii_start();
     word
 }
 
-/// A time in s since the epoch, or before it.
-fn seconds(word: &[u8]) -> Option<i64> {
-    match word.strip_prefix(b"-") {
-        Some(before) => 0i64.checked_sub_unsigned(decimal(before)?),
-        None => decimal(word)?.try_into().ok(),
+/// Take the number in decimal digits that is next, and the space behind it; none for anything else.
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    let mut digits = 0;
+    while let Some(byte) = rest.get(digits) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            if byte.is_ascii_whitespace() {
+                break;
+            }
+            return None;
+        }
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        digits += 1;
     }
+    *rest = rest[digits..].trim_ascii_start();
+    (digits > 0).then_some(number)
 }
 
-/// A number in decimal digits; none for anything else.
-fn decimal(word: &[u8]) -> Option<u64> {
-    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-    let add = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(digit(byte)?);
-    if word.is_empty() { None } else { word.iter().try_fold(0, add) }
+/// The time that is next, in s since the epoch, or before it.
+fn seconds(mut rest: &[u8]) -> Option<i64> {
+    match rest.strip_prefix(b"-") {
+        Some(mut before) => 0i64.checked_sub_unsigned(number(&mut before)?),
+        None => number(&mut rest)?.try_into().ok(),
+    }
 }
 
 /// The handle of an opened file, and its attributes when they were asked for and given.

@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// Say that nothing more comes.
-    pub(crate) async fn end(mut self) {
+    pub(crate) async fn end(&mut self) {
         self.wire.end().await;
     }
 

@@ -1,6 +1,6 @@
 //! Bytes to and from a server: what is written waits in one buffer, what is read comes piece by piece, and nothing of it is kept.
 //!
-//! Heads and short answers pass through a small buffer of the connection's own. Data goes into one large buffer that all connections of a
+//! Heads and short answers pass through a small buffer in the connection itself. Data goes into one large buffer that all connections of a
 //! thread share, for it is looked at before anything else happens on that thread: memory does not grow with clients, and stays in the caches.
 
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::frame::Parsed;
 
 /// What is read at once of heads and short answers.
-const SMALL: usize = 2048;
+const SMALL: usize = 192;
 /// What is read at once of data.
 const LARGE: usize = 512 * 1024;
 /// How much data must be there for the reader to be woken, while more than twice of it is to come. Half of what is read at once: a server that has
@@ -51,7 +51,7 @@ impl From<io::Error> for Broken {
 /// The two ends of a connection.
 pub(crate) struct Wire {
     stream: Stream,
-    input: Vec<u8>,
+    input: [u8; SMALL],
     begin: usize,
     end: usize,
     output: Vec<u8>,
@@ -72,13 +72,12 @@ pub(crate) struct Wire {
 impl Wire {
     /// On a stream that is open.
     pub(crate) fn new(stream: Stream) -> Self {
-        let (input, output) = (Vec::new(), Vec::new());
         Self {
             stream,
-            input,
+            input: [0; SMALL],
             begin: 0,
             end: 0,
-            output,
+            output: Vec::new(),
             sent: 0,
             held: false,
             mute: false,
@@ -211,9 +210,6 @@ impl Wire {
     /// Read into the small buffer.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.send_some(context)?;
-        if self.input.is_empty() {
-            self.input.resize(SMALL, 0);
-        }
         self.input.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);
         let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
@@ -282,7 +278,7 @@ impl Wire {
         self.send_some(context)?;
         DATA.with_borrow_mut(|data| {
             if data.is_empty() {
-                data.resize(LARGE, 0);
+                *data = vec![0; LARGE];
             }
             let mut buffer = ReadBuf::new(&mut data[..most.min(LARGE)]);
             let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));

@@ -53,7 +53,10 @@ fn attributes_and_handles() {
     let found = Attributes { size: 5000, flags: 48, changed: 1_795_270_279 };
     assert_eq!(attributes(b"123 5000 48 1795270279\0"), Ok(found));
     assert_eq!(attributes(b"123 5000 48 1795270279 1 2 0644 u g\0"), Ok(found));
-    for text in [&b""[..], b"1 2 3", b"1 -2 3 4", b"1 99999999999999999999999 3 4", b"\xff 1 2 3"] {
+    assert_eq!(attributes(b" 123  5000\t48 1795270279 \0"), Ok(found));
+    for text in
+        [&b""[..], b"1 2 3", b"1 -2 3 4", b"1 99999999999999999999999 3 4", b"\xff 1 2 3", b"1 2 3 - 4", b"1 2 3 4x"]
+    {
         assert_eq!(attributes(text), Err("invalid attributes"));
     }
     assert_eq!(opened(&[1, 2, 3, 4]), Ok(([1, 2, 3, 4], None)));
