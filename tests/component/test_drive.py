@@ -33,8 +33,11 @@ def test_a_python_test_is_driven(kind: str) -> None:
 
 def test_a_driver_that_is_ended_leaves_nothing_behind(tmp_path: Path) -> None:
     order = json.dumps({"python": "paced", "every": 0.05, "load": SHORT | {"for": "60 s"}})
-    driver = subprocess.Popen([sys.executable, DRIVE, order], env={**os.environ, "TMPDIR": str(tmp_path)})
-    until(lambda: any(tmp_path.glob("*/operations.table")))
-    driver.terminate()
-    assert driver.wait(20) == 128 + signal.SIGTERM
+    with subprocess.Popen([sys.executable, DRIVE, order], env={**os.environ, "TMPDIR": str(tmp_path)}) as driver:
+        try:
+            until(lambda: any(tmp_path.glob("*/operations.table")))
+            driver.terminate()
+            assert driver.wait(20) == 128 + signal.SIGTERM
+        finally:
+            driver.kill()
     assert list(tmp_path.iterdir()) == []

@@ -186,11 +186,11 @@ impl XrootClient {
     /// Attributes of an object.
     pub(crate) async fn stat(&mut self, path: &str, act: &mut Act) -> Result<Attributes, Trouble> {
         let mut answer = SmallVec::<[u8; 128]>::new(); // some numbers: in the memory of the client itself
-        let mut keep = |piece: &[u8]| {
+        let mut take = |piece: &[u8]| {
             answer.extend_from_slice(piece);
             Ok(())
         };
-        self.ask(&about(Code::Stat, path), &mut keep, ATTRIBUTES, act).await?;
+        self.ask(&about(Code::Stat, path), &mut take, ATTRIBUTES, act).await?;
         frame::attributes(&answer).map_err(Trouble::garbage)
     }
 

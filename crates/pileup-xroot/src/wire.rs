@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 use crate::frame::Parsed;
 
-/// What is read at once of heads and short answers.
+/// What is read at once of heads and short answers: most answers about a path fit. Each connection has this much memory.
 const SMALL: usize = 192;
 /// What is read at once of data.
 const LARGE: usize = 512 * 1024;
