@@ -66,7 +66,7 @@ impl Deadline {
     }
 }
 
-/// Poll by a call: inlined into the code around it, a protocol leaves the compiler too few registers (300 instructions more for a stat by xroot).
+/// Poll by a call: a protocol inlined into the code around it takes more instructions for each operation.
 #[inline(never)]
 fn poll_apart<F: Future>(future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
     future.poll(context)
