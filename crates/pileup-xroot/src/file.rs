@@ -76,6 +76,7 @@ impl File {
         keep: Option<&mut Vec<u8>>,
         act: &mut Act,
     ) -> Result<u64, Trouble> {
+        session.widen();
         let size = self.size.unwrap_or(u64::MAX);
         let end = range.length.map_or(size, |length| range.offset.saturating_add(length).min(size));
         let sum = if check.sums { Some(act.sum.unwrap_or(1)) } else { None };
@@ -110,6 +111,7 @@ impl File {
         check: &mut Check,
         act: &mut Act,
     ) -> Result<u64, Trouble> {
+        session.widen();
         let before = act.bytes;
         let mut sum = if check.sums { Some(Adler32::from_checksum(act.sum.unwrap_or(1))) } else { None };
         for some in ranges.chunks(PIECES) {

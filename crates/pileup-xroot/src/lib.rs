@@ -11,6 +11,7 @@ mod client;
 mod error;
 mod file;
 pub mod frame;
+mod input;
 pub mod listing;
 mod ops;
 pub mod plane;

@@ -216,6 +216,11 @@ impl Session {
         if self.is_broken() { Rest::Closed } else { self.wire.at_rest(!act.follows(self.answered)).await }
     }
 
+    /// What is asked next is answered with data.
+    pub(crate) fn widen(&mut self) {
+        self.wire.widen();
+    }
+
     /// Nothing is asked for the moment.
     pub(crate) fn rest(&mut self) {
         self.wire.rest();
@@ -397,6 +402,9 @@ impl Session {
                 [ask.path.as_bytes(), opaque.as_bytes(), b" ", to.as_bytes(), opaque.as_bytes()]
             }
         };
+        if ask.code == Code::Dirlist {
+            self.widen();
+        }
         frame::put(self.wire.output(), number, ask.code, body, &data);
         act.calls += 1;
         act.sent = true;

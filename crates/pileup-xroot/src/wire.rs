@@ -1,6 +1,6 @@
 //! Bytes to and from a server: what is written waits in one buffer, what is read comes piece by piece, and nothing of it is kept.
 //!
-//! Heads and short answers pass through a small buffer in the connection itself. Data goes into one large buffer that all connections of a
+//! Heads and short answers pass through the connection's `Input`. Data goes into one large buffer that all connections of a
 //! thread share, for it is looked at before anything else happens on that thread: memory does not grow with clients, and stays in the caches.
 
 use std::cell::RefCell;
@@ -14,9 +14,8 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::frame::Parsed;
+use crate::input::Input;
 
-/// What is read at once of heads and short answers: most answers about a path fit. Each connection has this much memory.
-const SMALL: usize = 192;
 /// What is read at once of data.
 const LARGE: usize = 512 * 1024;
 /// How much data must be there for the reader to be woken, while more than twice of it is to come. Half of what is read at once: a server that has
@@ -51,9 +50,7 @@ impl From<io::Error> for Broken {
 /// The two ends of a connection.
 pub(crate) struct Wire {
     stream: Stream,
-    input: [u8; SMALL],
-    begin: usize,
-    end: usize,
+    input: Input,
     output: Vec<u8>,
     /// How much of it has left.
     sent: usize,
@@ -74,9 +71,7 @@ impl Wire {
     pub(crate) fn new(stream: Stream) -> Self {
         Self {
             stream,
-            input: [0; SMALL],
-            begin: 0,
-            end: 0,
+            input: Input::new(),
             output: Vec::new(),
             sent: 0,
             held: false,
@@ -90,7 +85,7 @@ impl Wire {
     /// The TCP connection below, before anything is encrypted on it; none where more has come than was read.
     pub(crate) fn into_tcp(self) -> Option<TcpStream> {
         match self.stream {
-            Stream::Plain(tcp) if self.begin == self.end => Some(tcp),
+            Stream::Plain(tcp) if self.input.length() == 0 => Some(tcp),
             _ => None,
         }
     }
@@ -122,12 +117,12 @@ impl Wire {
             return Rest::Closed;
         }
         let mut begin = [0; 4];
-        let rest = match self.end - self.begin {
+        let rest = match self.input.length() {
             0 if !look => Rest::Silent,
             0 => poll_fn(|context| Poll::Ready(self.stream.rest(context, &mut begin))).await,
             there => {
                 let known = there.min(begin.len());
-                begin[..known].copy_from_slice(&self.input[self.begin..self.begin + known]);
+                begin[..known].copy_from_slice(&self.input.unseen()[..known]);
                 Rest::Unasked(there)
             }
         };
@@ -157,8 +152,14 @@ impl Wire {
         .await;
     }
 
-    /// Let memory go that only much output needed.
+    /// Data is asked for: read more at once.
+    pub(crate) fn widen(&mut self) {
+        self.input.widen();
+    }
+
+    /// Let memory go that only data, or much output, needed.
     pub(crate) fn rest(&mut self) {
+        self.input.narrow();
         if self.output.capacity() > IDLE {
             self.output = Vec::new();
         }
@@ -207,15 +208,13 @@ impl Wire {
         Ok(())
     }
 
-    /// Read into the small buffer.
+    /// Read some of what comes next.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.send_some(context)?;
-        self.input.copy_within(self.begin..self.end, 0);
-        (self.begin, self.end) = (0, self.end - self.begin);
-        let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
+        let mut buffer = ReadBuf::new(self.input.room());
         let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
         let read = buffer.filled().len();
-        self.end += read;
+        self.input.came(read);
         Poll::Ready(self.came(done, read))
     }
 
@@ -227,12 +226,12 @@ impl Wire {
 
     /// The next bytes, few.
     pub(crate) async fn take<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
-        while self.end - self.begin < N {
+        while self.input.length() < N {
             poll_fn(|context| self.poll_fill(context)).await?;
         }
         let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.input[self.begin..self.begin + N]);
-        self.begin += N;
+        bytes.copy_from_slice(&self.input.unseen()[..N]);
+        self.input.seen(N);
         Ok(bytes)
     }
 
@@ -241,15 +240,14 @@ impl Wire {
         let mut left = length;
         while left > 0 {
             let most = usize::try_from(left).unwrap_or(usize::MAX);
-            if self.begin < self.end {
-                let piece = &self.input[self.begin..self.end];
-                let piece = &piece[..piece.len().min(most)];
-                each(piece).map_err(Broken::Garbage)?;
-                self.begin += piece.len();
-                left -= piece.len() as u64;
+            let there = self.input.length().min(most);
+            if there > 0 {
+                each(&self.input.unseen()[..there]).map_err(Broken::Garbage)?;
+                self.input.seen(there);
+                left -= there as u64;
             } else {
                 self.wake_at(if most >= 2 * WAKE { WAKE } else { 1 });
-                if most < SMALL {
+                if most < self.input.size() {
                     poll_fn(|context| self.poll_fill(context)).await?;
                 } else {
                     left -= poll_fn(|context| self.poll_data(context, most, &mut each)).await? as u64;
@@ -300,6 +298,23 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn what_is_short_comes_with_its_head_once_data_is_asked_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let (mine, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+            let mut wire = Wire::new(Stream::Plain(mine.unwrap()));
+            wire.widen();
+            theirs.unwrap().0.write_all(&[7; 8 + 1000]).await.unwrap();
+            assert_eq!(wire.take().await.unwrap(), [7; 8]);
+            assert_eq!(wire.input.unseen(), [7; 1000]);
+            wire.rest();
+            assert_eq!(wire.input.unseen(), [7; 1000], "nothing is lost");
+        });
+    }
+
     /// The last bytes of a body come after all others were read: few, and more than a buffer.
     #[test]
     fn the_last_bytes_wake_the_reader_however_few_they_are() {
@@ -313,7 +328,9 @@ mod tests {
             stream.wake_at(4 * LARGE); // makes room for as much in the system
             stream.wake_at(1);
             let mut wire = Wire::new(stream);
-            for last in [1, 856, SMALL - 1, SMALL, WAKE - 1, WAKE, LARGE] {
+            wire.widen();
+            let small = wire.input.size();
+            for last in [1, 856, small - 1, small, WAKE - 1, WAKE, LARGE] {
                 let first = 2 * WAKE;
                 theirs.write_all(&vec![7; first]).await.unwrap();
                 let Stream::Plain(tcp) = &wire.stream else { unreachable!() };
