@@ -28,6 +28,7 @@ LATE_LEAST = 10**6
 """Lateness below this, ns, is not reported, however short the responses."""
 GRID = 10**6
 """What `pacing: coarse` may make a start late by, ns; as in crates/pileup-pacer."""
+GRID_WORDS = f"up to {format_time(GRID)} of it for coarse pacing"
 LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
@@ -245,7 +246,12 @@ def _busy(data: CaseData) -> str:
 
 def _asked(data: CaseData) -> int:
     """Return how late a start may be because its load asks for that, ns."""
-    return GRID if data.entry.pacing == "coarse" else 0
+    return GRID if is_coarse(data) else 0
+
+
+def is_coarse(data: CaseData) -> bool:
+    """Return whether a case asks that its starts come together once a millisecond."""
+    return data.entry.pacing == "coarse"
 
 
 def _told_grid(data: CaseData) -> str:
@@ -255,8 +261,7 @@ def _told_grid(data: CaseData) -> str:
         return ""
     late = holdups.median(errors)
     enough = late >= LATE_SHARE * seen(data.measured, 0.5)
-    why = f"up to {format_time(GRID)} of it for coarse pacing"
-    told = f"pileup's starts came {format_time(late)} late in the median, {why}"
+    told = f"pileup's starts came {format_time(late)} late in the median, {GRID_WORDS}"
     return f"{told}: response times contain that, service times do not" if enough else ""
 
 

@@ -183,13 +183,13 @@ def is_missed(check: Check, figure: Figure) -> bool:
 
 def _told(missing: _Missing, found: Stretches) -> Excuse | None:
     """Return what pileup did as an excuse; None where it did nothing, or not for long enough."""
-    held_back = [(data.entry.name, times) for data, times in found if times]
+    held_back = [(data, times) for data, times in found if times]
     whole = sum(_seconds(data) for data, _ in found)
     share = sum(holdups.share(times, data.frames) * _seconds(data) for data, times in found) / whole if whole else 0.0
     if not held_back or share < missing.share:
         return None
-    names = tuple(dict.fromkeys(name for name, _ in held_back))
-    return Excuse(names, share, _times([times for _, times in held_back]))
+    names = tuple(dict.fromkeys(data.entry.name for data, _ in held_back))
+    return Excuse(names, share, _times(held_back))
 
 
 def _seconds(data: CaseData) -> float:
@@ -207,11 +207,12 @@ def _stretches(data: CaseData, series: Sequence[MetricSeries], missing: _Missing
     return [each for each in found if each.cpu or each.late or each.loop or each.stopped >= missing.stop]
 
 
-def _times(found: Sequence[Sequence[Stretch]]) -> str:
-    several = [each for times in found for each in times]
-    worst = max(several, key=lambda each: each.length)
+def _times(found: Stretches) -> str:
+    several = [(data, each) for data, times in found for each in times]
+    data, worst = max(several, key=lambda pair: pair[1].length)
     more = f", and {len(several) - 1} more times" if len(several) > 1 else ""
-    return f"{worst.when} ({worst.why}){more}"
+    asked = f", {bottleneck.GRID_WORDS}" if worst.late and bottleneck.is_coarse(data) else ""
+    return f"{worst.when} ({worst.why}{asked}){more}"
 
 
 def _missing(check: Check, selected: Selected, figure: Figure, cases: Sequence[CaseData]) -> _Missing | None:

@@ -85,6 +85,15 @@ def test_t03_lateness_is_held_against_what_is_missing(load: Callable[..., CaseDa
     )
 
 
+def test_what_a_load_asks_for_is_named_where_its_starts_come_late(load: Callable[..., CaseData]) -> None:
+    _, found = judged("p90(copy) < 2 ms", load({**OPEN, "pacing": "coarse"}, usual=(2.4, 0.9)))
+    assert found is not None
+    assert found.words == (
+        "pileup was the bottleneck of copy from 11:06:40 to 11:06:50 "
+        "(starts 900 µs late, up to 1 ms of it for coarse pacing); this figure does not describe the system"
+    )
+
+
 @pytest.mark.parametrize("late", [0.1, 3, 70])
 def test_a_slow_system_is_not_excused_by_less_than_it_is_slow(load: Callable[..., CaseData], late: float) -> None:
     assert judged("p50(copy) < 300 ms", load(usual=(500, late))) == (False, None)
