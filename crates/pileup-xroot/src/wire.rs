@@ -298,16 +298,21 @@ mod tests {
 
     use super::*;
 
+    async fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (mine, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+        (mine.unwrap(), theirs.unwrap().0)
+    }
+
     #[test]
     fn what_is_short_comes_with_its_head_once_data_is_asked_for() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let (mine, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
-            let mut wire = Wire::new(Stream::Plain(mine.unwrap()));
+            let (mine, mut theirs) = connected().await;
+            let mut wire = Wire::new(Stream::Plain(mine));
             wire.widen();
-            theirs.unwrap().0.write_all(&[7; 8 + 1000]).await.unwrap();
+            theirs.write_all(&[7; 8 + 1000]).await.unwrap();
             assert_eq!(wire.take().await.unwrap(), [7; 8]);
             assert_eq!(wire.input.unseen(), [7; 1000]);
             wire.rest();
@@ -320,11 +325,8 @@ mod tests {
     fn the_last_bytes_wake_the_reader_however_few_they_are() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let (mine, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
-            let mut theirs = theirs.unwrap().0;
-            let mut stream = Stream::Plain(mine.unwrap());
+            let (mine, mut theirs) = connected().await;
+            let mut stream = Stream::Plain(mine);
             stream.wake_at(4 * LARGE); // makes room for as much in the system
             stream.wake_at(1);
             let mut wire = Wire::new(stream);

@@ -29,6 +29,7 @@ LATE_LEAST = 10**6
 GRID = 10**6
 """What `pacing: coarse` may make a start late by, ns; as in crates/pileup-pacer."""
 GRID_WORDS = f"up to {format_time(GRID)} of it for coarse pacing"
+"""What is said of it behind how late starts came."""
 LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
