@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import others_nightly, pileup, run_folder
+from tests.support import pileup, run_folder
 
 SMALL = """pileup: 1
 title: Tape
@@ -64,7 +64,7 @@ def test_a_target_that_is_nowhere_is_refused(command: str, tmp_path: Path) -> No
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("suite", others_nightly(["cache-strategies"], ["samgrid-tuning", "cache-strategies"]))
+@pytest.mark.parametrize("suite", ["samgrid-tuning", "cache-strategies"])
 def test_a_study_shows_all_that_it_says(suite: str, tmp_path: Path) -> None:
     """Every criterion is met by its whole interval: of the tuning study with 3 of its 4 repeats."""
     began = time.monotonic()
@@ -77,7 +77,6 @@ def test_a_study_shows_all_that_it_says(suite: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.nightly
 def test_the_tail_of_ten_thousand_workers_is_short(tmp_path: Path) -> None:
     done = pileup("simulate", "suite:analysis-tail", "--json", cwd=tmp_path, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.bursts import EVENTS, OUTCOMES, rate_of, share_of
-from tests.support import others_nightly
 
 LOWEST, HIGHEST = 0.925, 0.98
 """93 % to 97.5 % is what many runs show (docs/compare.md); so many runs scatter by 0.7 %."""
@@ -12,7 +11,7 @@ RUNS = 1000
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", others_nightly(list(OUTCOMES)[::2], OUTCOMES))
+@pytest.mark.parametrize("name", list(OUTCOMES))
 def test_t16_shares_cover(name: str) -> None:
     make, truth = OUTCOMES[name]
     rng = np.random.default_rng(16)
@@ -25,7 +24,7 @@ def test_t16_shares_cover(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", others_nightly(list(EVENTS)[::2], EVENTS))
+@pytest.mark.parametrize("name", list(EVENTS))
 def test_t16_rates_cover(name: str) -> None:
     make, truth, length = EVENTS[name]
     rng = np.random.default_rng(17)

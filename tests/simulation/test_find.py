@@ -21,7 +21,7 @@ from pileup.run.control.search import Confirm, Search
 from pileup.stats.loads.trial import Condition, Trials, TrialWindow
 from tests.manifests import case_of
 from tests.simulation.queues import SECOND, Seen, Server, frames, loads
-from tests.support import others_nightly
+from tests.support import others_long
 
 SEEDS = 20
 SETTLE, TRIAL, MEASURED = 2, 10, 30
@@ -128,7 +128,7 @@ def measured(case: Case, searches: list[Search]) -> list[tuple[float, Seen] | No
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", others_nightly(list(CASES)[::3], CASES))
+@pytest.mark.parametrize("name", others_long(list(CASES)[::3], CASES))
 def test_t2_the_interval_holds_the_limit_and_the_level_reported_is_borne(name: str) -> None:
     case = CASES[name]
     truth, searches = truth_of(case), searched(case)
