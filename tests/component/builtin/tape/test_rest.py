@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -88,7 +89,6 @@ def test_a_stage_request_is_followed_to_its_end_and_its_times_are_those_of_the_l
 
 
 @pytest.mark.timed
-@pytest.mark.timed
 def test_a_project_has_the_waits_of_the_library_in_real_time(tmp_path: Path) -> None:
     settings = {**QUICK, "nodes": 2, "max_transfers": 1, "together": 4, "files": 100}
     with practice_tape(tmp_path, **settings) as tape:
@@ -104,13 +104,18 @@ def test_a_project_has_the_waits_of_the_library_in_real_time(tmp_path: Path) -> 
         "queue_wait": ("queued", "begun"),
         "transfer": ("begun", "delivered"),
     }
+    seen = {
+        name: {each.key: each.seconds for each in result.operations if each.name == name} for name in (*spans, "file")
+    }
+    assert all(found.keys() == set(there) for found in seen.values())
     for name, (begin, end) in spans.items():
-        seen = {each.key: each for each in result.operations if each.name == name}
-        assert set(seen) == set(there)
-        for path, each in seen.items():
-            wanted = (there[path][end] - there[path][begin]) / 1e9
-            slack = 0.005 if name == "stager_queue" else 1e-6  # from what the client has seen, or the server alone
-            assert abs(each.seconds - wanted) <= max(0.02 * wanted, slack), (name, path)
+        late = [seen[name][path] - (there[path][end] - there[path][begin]) / 1e9 for path in there]
+        # the server's own times, or from what the client has asked before the server knew: a stall there is of one file
+        assert abs(statistics.median(late)) < (0.005 if name == "stager_queue" else 1e-6), (name, late)
+        assert min(late) > -1e-6, (name, late)
+        assert max(late) < 1e-6 or name == "stager_queue", (name, late)
+    for path in there:
+        assert sum(seen[name][path] for name in spans) < seen["file"][path] + 1e-6
     assert {each.labels["drive"] for each in result.operations if each.name == "transfer"} <= {"d0", "d1"}
 
 
