@@ -47,11 +47,6 @@ class Ended:
     def outcomes(self) -> set[str]:
         return {case["outcome"] for case in self.results["cases"]}
 
-    def outcome(self, test: str) -> str:
-        """How the only case of a test ended."""
-        (found,) = (case["outcome"] for case in self.results["cases"] if case["test"] == test)
-        return str(found)
-
     @property
     def lacking(self) -> set[str]:
         """What is not covered, as `monitor controller`."""
@@ -71,7 +66,10 @@ def ended(done: "subprocess.CompletedProcess[str]", folder: Path) -> Ended:
     assert "Traceback" not in said, said
     results = json.loads((folder / run_folder(done) / "results.json").read_text())
     assert done.returncode == code_of(results), said
-    return Ended(done.returncode, results, said)
+    found = Ended(done.returncode, results, said)
+    assert found.outcomes <= {"passed", "unknown"}, said  # forty at once may be more than so short a time can show
+    assert [each["problem"] for each in results["audits"] if each["problem"]] == [], said
+    return found
 
 
 def code_of(results: dict[str, Any]) -> int:
@@ -133,7 +131,6 @@ def test_a1_the_queue_of_a_sites_slurm_is_held_by_its_url_alone(tmp_path: Path, 
     values = {"targets.ce.url": site.url, **HELD}
     (tmp_path / "1").mkdir()
     first = run_as(site.user, "cream-slurm-ci", tmp_path / "1", values, **site.environment)
-    assert first.outcome("ramp") == "passed", first.said
     one = {"test ramp", "test submit", "test newcomers"}  # all users are one there
     assert first.lacking == {"launch ce", "monitor controller", "monitor daemons", *one}
     assert first.fates("submit") <= {"ran once", "cancelled"}
@@ -145,9 +142,22 @@ def test_a1_the_queue_of_a_sites_slurm_is_held_by_its_url_alone(tmp_path: Path, 
     more = {} if os.geteuid() else as_user
     values |= {"monitors.controller.program": "slurmctld", **more}
     second = run("cream-slurm-ci", tmp_path / "2", values, **site.environment)
-    assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", "monitor daemons", *one}
     assert {each["metric"] for each in second.results["series"] if each["monitor"] == "controller"} >= {"number", "cpu"}
+
+
+QUEUE = {"submitters": 2, "each": 15, "queue": 20, "least": 10, "slots": 10, "held": "6 s", "minute": "2 s"}
+
+
+@pytest.mark.long
+def test_a1_a_full_test_of_a_sites_slurm_says_that_its_data_base_is_not_known(tmp_path: Path, site: Site) -> None:
+    values = {"targets.ce.url": site.url, "looks": "1 s", "shortest": "1 s", "longest": "2 s", **QUEUE}
+    values["tests.drain.options.interval"] = "500 ms"
+    found = run_as(site.user, "cream-slurm-full", tmp_path, values, **site.environment)
+    assert found.fates("submit") <= {"ran once", "cancelled"}, "there is no accounting: by what polls have seen"
+    daemons = {f"monitor {name}" for name in ("controller", "database", "daemons", "slow-queries")}
+    assert found.lacking == {"launch ce", *daemons, "test ramp", "test submit", "test newcomers"}
+    assert {each["metric"] for each in found.results["series"] if each["monitor"] == "slurm"} >= {"jobs", "cycle"}
 
 
 ACCEPTED = {
@@ -170,31 +180,16 @@ def test_a1_the_table_of_acceptance_tells_what_a_site_does_not_cover(tmp_path: P
     if os.geteuid() == 0:
         values["targets.ce.options.user"] = site.user
     found = run("cream-acceptance", tmp_path, values, **site.environment)
-    assert found.outcome("peak") == "passed", found.said
     faults = {f"fault {name}" for name in ("controller", "interface", "accounting", "database", "files", "killed")}
     tests = {"test restart", "test trouble", "test crash"}
     assert found.lacking == {"launch ce", "monitor controller", "monitor database", *faults, *tests}
     none = {"K", "M", "M-lost", "M-crash", "M-back", "X-lost", "X-jobs"}
     assert {name for name, coverage in found.coverage.items() if coverage == "none"} == none
     assert {name for name, verdict in found.verdicts.items() if verdict == "not covered"} == none
-    assert found.verdicts["D-ii"] == "met"
+    assert (found.verdicts["D-ii"], found.verdicts["L-lost"]) == ("met", "met")
     criterion = next(each for each in found.results["criteria"] if each["id"] == "M-back")
     assert NOT_STARTED in criterion["reason"]
     assert found.results["run"]["fault_problems"] == []
-
-
-QUEUE = {"submitters": 2, "each": 15, "queue": 20, "least": 10, "slots": 10, "held": "6 s", "minute": "2 s"}
-
-
-@pytest.mark.long
-def test_a1_a_full_test_of_a_sites_slurm_says_that_its_data_base_is_not_known(tmp_path: Path, site: Site) -> None:
-    values = {"targets.ce.url": site.url, "looks": "1 s", "shortest": "1 s", "longest": "2 s", **QUEUE}
-    values["tests.drain.options.interval"] = "500 ms"
-    found = run_as(site.user, "cream-slurm-full", tmp_path, values, **site.environment)
-    assert found.outcome("ramp") == "passed", found.said
-    daemons = {f"monitor {name}" for name in ("controller", "database", "daemons", "slow-queries")}
-    assert found.lacking == {"launch ce", *daemons, "test ramp", "test submit", "test newcomers"}
-    assert {each["metric"] for each in found.results["series"] if each["monitor"] == "slurm"} >= {"jobs", "cycle"}
 
 
 ARC = {
@@ -235,7 +230,6 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     values = {**_access(target), **ARC}
     (tmp_path / "1").mkdir()
     first = run("cream-arc", tmp_path / "1", values)
-    assert first.outcome("ramp") == "passed", first.said
     monitors = {"monitor arc", "monitor arex", "monitor rest", "monitor slurmctld", "monitor slurm"}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
     assert first.coverage["D"] == "partial", "the newcomers are who we are"
@@ -244,7 +238,6 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     assert any("state=queued" in labels for labels in states), "by A-REX's REST interface"
     (tmp_path / "2").mkdir()
     second = run("cream-arc", tmp_path / "2", values | {"targets.ce.options.identities": target.identities})
-    assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
 
 
@@ -273,7 +266,6 @@ def test_a1_the_acceptance_of_a_sites_computing_element_tells_what_is_not_covere
     _, target = element
     values = {**_access(target), **ACCEPTED_BY_ARC}
     found = run("cream-acceptance-arc", tmp_path, values | {"targets.ce.options.identities": target.identities})
-    assert found.outcome("peak") == "passed", found.said
     faults = {f"fault {name}" for name in ("interface", "manager", "reboot", "killed-interface", "killed-manager")}
     monitors = {"monitor arc", "monitor interface", "monitor manager", "monitor slurm"}
     assert found.lacking == {"launch ce", *monitors, *faults, "test restart", "test crash"}
@@ -314,14 +306,12 @@ def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     }
     (tmp_path / "1").mkdir()
     first = run_as(user, "cream-arc", tmp_path / "1", values, **environment)
-    assert (first.outcome("ramp"), first.outcome("renewal")) == ("passed", "passed"), first.said
     monitors = {f"monitor {name}" for name in ("arc", "arex", "rest", "slurmctld", "slurm")}
     assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
     assert (first.verdicts["A"], first.verdicts["G"]) == ("met", purged(first)), explained(first.results)
     (tmp_path / "2").mkdir()
     values["targets.ce.options.identities"] = theirs / "identities"
     second = run_as(user, "cream-arc", tmp_path / "2", values, **environment)
-    assert second.outcome("ramp") == "passed", second.said
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
     assert (second.verdicts["A"], second.verdicts["G"]) == ("met", purged(second)), explained(second.results)
 
@@ -356,7 +346,6 @@ def test_a1_a_mariadb_somewhere_is_filled_asked_and_left_as_it_was(tmp_path: Pat
         values = {"targets.db.url": server.url, "targets.db.credentials.password": databases.PASSWORD, **TABLES}
         for begin in (run, partial(run_as, databases.USER)):
             found = begin("database", tmp_path, values)
-            assert found.outcomes <= {"passed", "unknown"}, found.said  # forty at once for so short a time
             assert {"launch db", "monitor mariadbd", "cooldown cooldown"} <= found.lacking
             assert found.coverage == {"S3": "none"}
             assert found.verdicts["S5"] == "met"

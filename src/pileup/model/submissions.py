@@ -11,6 +11,22 @@ from pileup.model.cause import Cause
 if TYPE_CHECKING:
     from pileup.model.figures import Figure
 
+JOBS = {
+    "ran once": "jobs_once",
+    "ran twice": "jobs_twice",
+    "cancelled": "jobs_cancelled",
+    "still there": "jobs_going",
+    "lost": "jobs_lost",
+    "never": "jobs_never",
+    "id used again": "jobs_reused",
+    "purged by others": "jobs_purged",
+    "forgotten": "jobs_forgotten",
+}
+"""Word of plugin.batch.Fate -> the sample that counts it."""
+GHOST_JOBS, LOST_SHARE, FAILED_SHARE = "jobs_ghosts", "lost_share", "failed_share"
+AUDITED = frozenset((*JOBS.values(), GHOST_JOBS, LOST_SHARE, FAILED_SHARE))
+"""All samples of an audit."""
+
 
 @dataclass(frozen=True, slots=True)
 class BadSubmission:

@@ -16,7 +16,8 @@ from pileup.stats.intervals.confidence import wilson
 
 ONCE, TWICE, CANCELLED, GOING = "ran once", "ran twice", "cancelled", "still there"
 LOST, NEVER, REUSED, PURGED = "lost", "never", "id used again", "purged by others"
-FATES = (ONCE, CANCELLED, GOING, TWICE, PURGED, LOST, REUSED, NEVER)
+FORGOTTEN = "forgotten"
+FATES = (ONCE, CANCELLED, GOING, TWICE, PURGED, FORGOTTEN, LOST, REUSED, NEVER)
 """Words of plugin.batch.Fate, which this layer does not know."""
 BAD = (TWICE, LOST, REUSED)
 MOST_NAMED = 20
@@ -41,7 +42,7 @@ class _Counts:
         self.fates[found.fate] += 1
         if found.state:
             self.states[found.state] += 1
-        ghost = not claim.id and found.fate != NEVER
+        ghost = not claim.id and found.fate not in (NEVER, FORGOTTEN)
         self.ghosts += ghost
         self.acknowledged += bool(claim.id)
         for word in (found.fate, *([GHOST] if ghost else [])):
@@ -87,11 +88,19 @@ def _result(audit: AuditEntry, test: str, claims: int, counts: _Counts) -> Audit
         acknowledged=counts.acknowledged,
         fates={word: counts.fates[word] for word in FATES},
         ghosts=counts.ghosts,
-        lost_share=share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged),
+        lost_share=_lost(counts),
         states=dict(sorted(counts.states.items())),
         bad=tuple(sorted(counts.bad, key=lambda each: (*BAD, GHOST).index(each.fate))),
         problem=audit.problem,
     )
+
+
+def _lost(counts: _Counts) -> Figure:
+    """Return which share of the acknowledged ones is lost; no value where the system has forgotten some."""
+    if forgotten := counts.fates[FORGOTTEN]:
+        note = f"{format_count(forgotten)} were forgotten: what became of them is not known"
+        return Figure(None, "fraction", None, counts.acknowledged, note)
+    return share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged)
 
 
 def share(count: int, n: int) -> Figure:
@@ -120,6 +129,16 @@ def remarks(run: Manifest) -> list[str]:
         f"The audit of {audit.target} after {audit.after} is not complete: {audit.problem}"
         for audit in run.audits
         if audit.problem and audit.fault != END
+    ]
+
+
+def forgotten(found: Iterable[AuditResult]) -> list[str]:
+    """Return in words of which submissions their system has forgotten what became of them, by the audits at the end."""
+    return [
+        f"What became of {format_count(count)} of {format_count(each.looked)} submissions of {each.test} is not known: "
+        f"{each.target} forgets jobs that have ended, and has no accounting"
+        for each in found
+        if each.fault == END and (count := each.fates[FORGOTTEN])
     ]
 
 

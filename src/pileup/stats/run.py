@@ -15,6 +15,7 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Fra
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
+from pileup.model.submissions import AuditResult
 from pileup.model.units import format_fraction, format_time
 from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
@@ -126,7 +127,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         bottlenecks=tuple(each.row for each in bottleneck.in_order(found_limits)),
         limited=tuple(sorted(limited)),
         overhead=overhead(run, data, series),
-        notes=tuple(_notes(run, cases)),
+        notes=tuple(_notes(run, cases, told)),
         events=_in_time(happened + bottleneck.events(found_limits) + _steady(data)),
         points=found_points,
         faults=repeats.results(felt),
@@ -266,7 +267,7 @@ def _clocks(run: Manifest) -> list[str]:
     return [f"The clocks of the places are kept right: {', '.join(told)}."] if merged else []
 
 
-def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
+def _notes(run: Manifest, cases: Sequence[CaseResult], audited: Sequence[AuditResult]) -> list[str]:
     notes = []
     if run.simulated:
         notes.append("Simulated: its time is virtual, and no system was measured.")
@@ -278,7 +279,7 @@ def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     notes += words(run.not_covered)
     notes += [f"A fault of the suite: {problem}" for problem in run.fault_problems]
     notes += [f"Target {target.name}: {remark}." for target in run.targets for remark in target.remarks]
-    notes += audits.problems(run) + audits.remarks(run)
+    notes += audits.problems(run) + audits.remarks(run) + audits.forgotten(audited)
     if run.until:
         notes.append(_precise(run.until, run.repeat))
     if run.debug_build:

@@ -53,6 +53,9 @@ DatabaseUrl = Annotated[str, AfterValidator(_checked)]
 class Records(Protocol):
     """One place where Slurm keeps what becomes of jobs."""
 
+    account: bool | None
+    """Whether jobs are known there that the controller has forgotten; None until that was asked."""
+
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
         """Return what began or ended since a cursor."""
 
@@ -62,6 +65,8 @@ class Records(Protocol):
 
 class DatabaseRecords:
     """The database of slurmdbd. Rows of jobs that a controller forgot when it was killed stay open forever in it."""
+
+    account: bool | None = True
 
     def __init__(self, url: str, login: Login, cluster: str) -> None:
         self._url = url
@@ -150,6 +155,8 @@ class DatabaseRecords:
 class CompletionRecords:
     """The completion log (jobcomp/filetxt): a line for each job that has ended. What runs the controller reports."""
 
+    account: bool | None = True
+
     def __init__(self, path: str, running: Queue, every: float = LOOK) -> None:
         self._path = Path(path)
         self._running = running
@@ -203,22 +210,32 @@ class CompletionRecords:
 
 
 class SacctRecords:
-    """What the controller still remembers (MinJobAge), and what sacct reports on jobs that are not there any more."""
+    """What the controller still remembers (MinJobAge), and what sacct reports on jobs that are not there any more.
+
+    Where there is no accounting, that is what the controller reported on them while it remembered them.
+    """
 
     def __init__(self, commands: Commands, known: Queue) -> None:
         self._commands = commands
         self._known = known
+        self._ended: dict[str, Job] = {}
+        self.account: bool | None = None
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
         """Ask the controller for all, and sacct for open jobs that are not among them."""
         queue = self._known()
         here = {job.name for job in queue}
-        gone = [name for name in still_open() if name not in here] if not cursor else []
+        wanted = still_open() if not cursor else []
+        mine = set(wanted)
+        self.remember([job for job in queue if job.name in mine])
+        gone = [name for name in wanted if name not in here]
         moved = [job for job in queue if job.started or job.state.final]
         return _page([*moved, *(self.history(gone[:most]) if gone else ())], cursor, most)
 
     def history(self, names: Sequence[str]) -> list[Job]:
-        """Look names up with sacct; nothing where there is no accounting."""
+        """Look names up with sacct, or where there is no accounting among those whose end was seen."""
+        if self.account is False:
+            return [self._ended[name] for name in names if name in self._ended]
         wanted = [name for name in names if name and "," not in name]
         if not wanted:
             return []
@@ -227,9 +244,20 @@ class SacctRecords:
             lines = self._commands.lines(*words, f"--name={','.join(wanted)}")
         except (Failed, Refused) as problem:
             if "disabled" in problem.what:
+                self.account = False
                 return []
             raise
+        self.account = True
         return [job for job in map(history_job, lines) if job is not None and job.state.final]
+
+    def remember(self, jobs: Sequence[Job]) -> None:
+        """Keep the ends of jobs that pileup has submitted, unless an accounting does."""
+        ended = {job.name: job for job in jobs if job.state.final}
+        if ended and self.account is None:
+            with suppress(Failed, Refused):  # one that does not answer now is one
+                self.history(list(ended)[:1])
+        if self.account is False:
+            self._ended |= ended
 
 
 def _page(jobs: Sequence[Job], after: str, most: int) -> Changes:

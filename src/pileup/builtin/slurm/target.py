@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +47,10 @@ from pileup.plugin import Ambiguous, Duration, Failed, Launcher, PluginError, Re
 from pileup.plugin.batch import (
     BatchTarget,
     Changes,
+    Claim,
     Delegation,
+    Fate,
+    Finding,
     Job,
     JobSpec,
     JobState,
@@ -58,6 +61,8 @@ from pileup.plugin.batch import (
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 OK = 200
+UNKNOWN = (Fate.LOST, Fate.NEVER)
+"""Fates of what neither the queue nor the accounting knows."""
 FEW = 50
 """Names that squeue is asked for; of more it is asked for all jobs, which costs it no more."""
 GONE = frozenset({2017, 2021})
@@ -140,8 +145,8 @@ class SlurmTarget(BatchTarget):
         return self.place.slow_log
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that its commands need."""
-        conf = self.config or self.place.conf
+        """Return the variables that its commands need, whoever they are run as."""
+        conf = self.config or self.place.conf or os.environ.get("SLURM_CONF", "")
         return {"SLURM_CONF": conf} if conf else {}
 
     @cached_property
@@ -340,7 +345,10 @@ class SlurmTarget(BatchTarget):
         plain = not any("," in name for name in names)
         few = ("--name", ",".join(names)) if names and not ids and plain and len(names) <= FEW else ()
         wanted, numbers = set(names), set(ids)
-        return [job for job in self._queue("-t", "all", *few) if job.name in wanted or job.id in numbers]
+        found = [job for job in self._queue("-t", "all", *few) if job.name in wanted or job.id in numbers]
+        if isinstance(self.records, SacctRecords):
+            self.records.remember(found)
+        return found
 
     def _queue(self, *words: str) -> list[Job]:
         lines = self.commands.lines("squeue", "-h", "-a", "-r", "-o", QUEUE_FORMAT, *words)
@@ -414,6 +422,13 @@ class SlurmTarget(BatchTarget):
         if self.url:
             return from_rest(self._ask("GET", "/diag").body)
         return from_sdiag(self.commands.lines("sdiag"))
+
+    def audit(self, claims: Iterable[Claim]) -> list[Finding]:
+        """Look every claim up. Without an accounting a job that nobody knows may have ended and been forgotten."""
+        found = super().audit(claims)
+        if self.records.account is not False:
+            return found
+        return [replace(each, fate=Fate.FORGOTTEN) if each.fate in UNKNOWN else each for each in found]
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Return what the accounting knows of jobs that have ended, by name."""

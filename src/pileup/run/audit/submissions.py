@@ -12,6 +12,7 @@ from pileup.model.journal import JournalEntry
 from pileup.model.manifest import AuditEntry
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
+from pileup.model.submissions import FAILED_SHARE, GHOST_JOBS, JOBS, LOST_SHARE
 from pileup.model.units import counted
 from pileup.plugin.batch import BatchTarget, Fate
 from pileup.record import RunFolder
@@ -32,17 +33,8 @@ STOPPED_WITHIN = 10.0
 END = -1
 """Number of the fault of an audit at the end of the run."""
 JOB, DELEGATION, REVOKED = "job", "delegation", "revoked"
-METRICS = {
-    Fate.ONCE: "jobs_once",
-    Fate.TWICE: "jobs_twice",
-    Fate.CANCELLED: "jobs_cancelled",
-    Fate.GOING: "jobs_going",
-    Fate.LOST: "jobs_lost",
-    Fate.NEVER: "jobs_never",
-    Fate.REUSED: "jobs_reused",
-    Fate.PURGED: "jobs_purged",
-}
-"""Fate -> the sample that counts it."""
+ANY = ("jobs_lost", "jobs_twice", "jobs_reused")
+"""Samples that are not known where the fate of some is not: it may be this one."""
 
 
 class Audits:
@@ -199,10 +191,12 @@ class Audits:
             labels, name = visit, test
             if fault != END:
                 labels, name = f"fault={self._fault_name(fault)},test={test},{visit}", "fault"
-            numbers = {metric: counts[str(fate)] for fate, metric in METRICS.items()} | {"jobs_ghosts": counts[GHOSTS]}
+            numbers = {metric: counts[fate] for fate, metric in JOBS.items()} | {GHOST_JOBS: counts[GHOSTS]}
             for metric, count in numbers.items():
+                if metric in ANY and counts[str(Fate.FORGOTTEN)]:
+                    continue
                 self._monitors.add(name, moment, Sample(metric, count, "jobs", labels))
-            for metric, share in (("lost_share", lost_share(counts)), ("failed_share", failed_share(counts))):
+            for metric, share in ((LOST_SHARE, lost_share(counts)), (FAILED_SHARE, failed_share(counts))):
                 if share is not None:
                     self._monitors.add(name, moment, Sample(metric, 100 * share, "%", labels))
 
@@ -261,11 +255,13 @@ class Audits:
 
 
 def lost_share(counts: Counter[str]) -> float | None:
-    """Return which share of the acknowledged submissions is lost; None when none was acknowledged.
+    """Return which share of the acknowledged submissions is lost; None where none was, or not all are known.
 
     Acknowledged are all but those without an answer: those that never happened, and ghosts.
     """
-    acknowledged = sum(counts[str(fate)] for fate in METRICS) - counts[str(Fate.NEVER)] - counts[GHOSTS]
+    if counts[str(Fate.FORGOTTEN)]:
+        return None
+    acknowledged = sum(counts[fate] for fate in JOBS) - counts[str(Fate.NEVER)] - counts[GHOSTS]
     return (counts[str(Fate.LOST)] + counts[str(Fate.REUSED)]) / acknowledged if acknowledged > 0 else None
 
 

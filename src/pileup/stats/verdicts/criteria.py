@@ -18,6 +18,7 @@ from pileup.model.loads.levels import FOUND, FOUND_HIGH, FOUND_LOW, HELD, HELD_L
 from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.results import CriterionResult, ErrorGroup, Point, PointVerdict
+from pileup.model.submissions import AUDITED
 from pileup.model.units import counted
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
 from pileup.stats.cases import CaseData
@@ -257,6 +258,8 @@ class Criteria:
         known = self._operations(selected.name)
         if selected.operation in (None, *known) or not known:
             return ""
+        if selected.operation in AUDITED:
+            return f"no audit found {selected.operation} of {selected.name}: notes of the run say why"
         return f"{selected.name} has no operation {selected.operation!r}; there are {_few(known)}"
 
     def _no_number(self, check: Check, selected: Selected) -> str:

@@ -51,6 +51,14 @@ def test_of_another_one_only_what_the_suite_says_is_known(tmp_path: Path) -> Non
     assert site.environment() == {"SLURM_CONF": "/etc/s.conf"}
 
 
+def test_its_commands_find_the_slurm_of_our_environment_whoever_they_run_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's process does not get our variables: squeue could not find a configuration."""
+    monkeypatch.setenv("SLURM_CONF", "/opt/slurm/slurm.conf")
+    site = SlurmTarget("unix:/run/rest.sock", user="slurm")
+    assert site.commands.environment == {"SLURM_CONF": "/opt/slurm/slurm.conf"}
+    assert SlurmTarget("", driver="sbatch", config="/etc/s.conf").environment() == {"SLURM_CONF": "/etc/s.conf"}
+
+
 def test_a_token_tells_who_we_are_and_goes_to_nobody_in_plain() -> None:
     secret = Credentials(token=SecretStr(token("alice")))
     near = SlurmTarget("http://127.0.0.1:1", secret)

@@ -7,7 +7,7 @@ import pytest
 
 from pileup.builtin.slurm.commands import Commands
 from pileup.builtin.slurm.records import CompletionRecords, SacctRecords, login_of
-from pileup.model.errors import TargetError
+from pileup.model.errors import Failed, TargetError
 from pileup.plugin.batch import Job, JobState
 
 LINE = (
@@ -112,6 +112,37 @@ def test_what_the_controller_forgot_is_asked_of_sacct(tmp_path: Path) -> None:
     first = records.changes("", nothing, 1)
     assert (first.more, first.jobs[0].name) == (True, "runs")
     assert [job.name for job in records.changes(first.cursor, nothing, 1).jobs] == ["over"]
+
+
+def test_without_an_accounting_it_knows_the_ends_that_it_has_seen_until_the_controller_forgot() -> None:
+    asked: list[list[str]] = []
+
+    class Disabled(Commands):
+        def lines(self, *words: str, code: bool = True) -> list[str]:
+            asked.append(list(words))
+            raise Failed("sacct: Slurm accounting storage is disabled")
+
+    known = [Job("mine", "1", JobState.COMPLETED, 1, 2, 3), Job("theirs", "2", JobState.COMPLETED, 1, 2, 3)]
+    records = SacctRecords(Disabled("", {}, 5), lambda: known)
+    assert records.account is None
+    records.changes("", lambda: ["mine", "unseen"], 100)
+    assert (records.account, len(asked)) == (False, 1)
+    known.clear()
+    assert [job.id for job in records.history(["mine", "theirs", "unseen"])] == ["1"]
+    assert [job.name for job in records.changes("", lambda: ["mine", "unseen"], 100).jobs] == ["mine"]
+    assert len(asked) == 1, "it was asked once"
+
+
+def test_an_accounting_that_does_not_answer_now_is_one() -> None:
+    class Slow(Commands):
+        def lines(self, *words: str, code: bool = True) -> list[str]:
+            raise Failed("sacct: Connection refused")
+
+    records = SacctRecords(Slow("", {}, 5), lambda: [Job("mine", "1", JobState.COMPLETED, 1, 2, 3)])
+    assert len(records.changes("", lambda: ["mine"], 100).jobs) == 1
+    assert records.account is None
+    with pytest.raises(Failed, match="Connection refused"):
+        records.history(["mine"])
 
 
 def test_a_password_file_that_is_none_is_told() -> None:

@@ -13,6 +13,7 @@ import pytest
 from pileup.model.ending import StoppedBy
 from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
+from pileup.model.submissions import JOBS
 from pileup.plugin.batch import BatchTarget, Claim, Delegation, Fate, Finding, Job, JobState
 from pileup.record import RunFolder
 from pileup.run.audit.lookup import AuditLimits
@@ -21,7 +22,7 @@ from pileup.run.manifest import ManifestWriter
 from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
 from pileup.run.stop import Stop, StopMode
-from pileup.stats.audits import audits
+from pileup.stats.audits import FATES, audits, forgotten
 from pileup.suite import load
 from tests.unit.run.batch_bank import Bank
 
@@ -123,6 +124,10 @@ def job(name: str, id_: str | None = None, state: JobState = DONE, **more: Any) 
     return Job(name, id_ or f"id-{name}", state, **more)
 
 
+def test_every_fate_has_a_sample_and_a_column() -> None:
+    assert set(JOBS) == set(FATES) == {str(fate) for fate in Fate}
+
+
 def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
     bank = Bank(job("going", state=JobState.QUEUED), job("other", "id-reused"), accounts=[job("once"), job("twice")])
     bank.accounts.append(job("cancelled", state=JobState.CANCELLED))
@@ -153,6 +158,7 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
         "jobs_lost": 1,
         "jobs_reused": 1,
         "jobs_purged": 0,
+        "jobs_forgotten": 0,
         "jobs_never": 1,
         "jobs_ghosts": 1,
         "lost_share": pytest.approx(100 / 3),
@@ -363,6 +369,30 @@ def test_a3_what_others_have_purged_is_no_loss(make: Make) -> None:
     assert told.fates["purged by others"] == 1
     assert told.acknowledged == 3
     assert {each.fate for each in told.bad} == {"lost"}
+
+
+class Forgetful(Bank):
+    """A system that forgets jobs that have ended and keeps no account of them."""
+
+    def audit(self, claims: Iterable[Claim]) -> list[Finding]:
+        found = super().audit(claims)
+        return [replace(each, fate=Fate.FORGOTTEN) if each.fate in (Fate.LOST, Fate.NEVER) else each for each in found]
+
+
+def test_what_may_have_been_forgotten_is_neither_lost_nor_found(make: Make) -> None:
+    stage = make(ce=Forgetful(job("once")))
+    stage.claim("once", "forgotten")
+    stage.claim("silent", answered=False)
+    stage.end()
+    assert stage.fates() == {"once": "ran once", "forgotten": "forgotten", "silent": "forgotten"}
+    found = {metric: value for (_, metric, _), value in stage.numbers.found.items()}
+    assert (found["jobs_once"], found["jobs_forgotten"], found["jobs_ghosts"]) == (1, 2, 0)
+    assert not found.keys() & {"jobs_lost", "jobs_twice", "jobs_reused", "lost_share"}, "any of them may be"
+    (told,) = audits(stage.folder, stage.book.run)
+    assert (told.fates["forgotten"], told.ghosts, told.bad) == (2, 0, ())
+    assert (told.lost_share.value, told.lost_share.note) == (None, "2 were forgotten: what became of them is not known")
+    (note,) = forgotten([told])
+    assert note.startswith("What became of 2 of 3 submissions of submit is not known: ce forgets jobs that have ended")
 
 
 class Hung(Bank):
