@@ -98,8 +98,7 @@ def _result(audit: AuditEntry, test: str, claims: int, counts: _Counts) -> Audit
 def _lost(counts: _Counts) -> Figure:
     """Return which share of the acknowledged ones is lost; no value where the system has forgotten some."""
     if forgotten := counts.fates[FORGOTTEN]:
-        note = f"{format_count(forgotten)} were forgotten: what became of them is not known"
-        return Figure(None, "fraction", None, counts.acknowledged, note)
+        return Figure(None, "fraction", None, counts.acknowledged, f"not known: {format_count(forgotten)} forgotten")
     return share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged)
 
 

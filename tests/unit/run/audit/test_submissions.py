@@ -390,7 +390,7 @@ def test_what_may_have_been_forgotten_is_neither_lost_nor_found(make: Make) -> N
     assert not found.keys() & {"jobs_lost", "jobs_twice", "jobs_reused", "lost_share"}, "any of them may be"
     (told,) = audits(stage.folder, stage.book.run)
     assert (told.fates["forgotten"], told.ghosts, told.bad) == (2, 0, ())
-    assert (told.lost_share.value, told.lost_share.note) == (None, "2 were forgotten: what became of them is not known")
+    assert (told.lost_share.value, told.lost_share.note) == (None, "not known: 2 forgotten")
     (note,) = forgotten([told])
     assert note.startswith("What became of 2 of 3 submissions of submit is not known: ce forgets jobs that have ended")
 
