@@ -20,7 +20,7 @@ JOBS = {
     "never": "jobs_never",
     "id used again": "jobs_reused",
     "purged by others": "jobs_purged",
-    "forgotten": "jobs_forgotten",
+    "unknown": "jobs_unknown",
 }
 """Word of plugin.batch.Fate -> the sample that counts it."""
 GHOST_JOBS, LOST_SHARE, FAILED_SHARE = "jobs_ghosts", "lost_share", "failed_share"

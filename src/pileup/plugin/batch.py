@@ -202,7 +202,7 @@ class Fate(StrEnum):
     """Acknowledged, and purged by somebody else: how it ended is not known."""
     REUSED = "id used again"
     """Acknowledged and unknown, and its id belongs to another job."""
-    FORGOTTEN = "forgotten"
+    UNKNOWN = "unknown"
     """The system does not know it, and forgets what has ended: whether it ran, was lost or never was is not known."""
 
 

@@ -16,8 +16,8 @@ from pileup.stats.intervals.confidence import wilson
 
 ONCE, TWICE, CANCELLED, GOING = "ran once", "ran twice", "cancelled", "still there"
 LOST, NEVER, REUSED, PURGED = "lost", "never", "id used again", "purged by others"
-FORGOTTEN = "forgotten"
-FATES = (ONCE, CANCELLED, GOING, TWICE, PURGED, FORGOTTEN, LOST, REUSED, NEVER)
+UNKNOWN = "unknown"
+FATES = (ONCE, CANCELLED, GOING, TWICE, PURGED, UNKNOWN, LOST, REUSED, NEVER)
 """Words of plugin.batch.Fate, which this layer does not know."""
 BAD = (TWICE, LOST, REUSED)
 MOST_NAMED = 20
@@ -42,7 +42,7 @@ class _Counts:
         self.fates[found.fate] += 1
         if found.state:
             self.states[found.state] += 1
-        ghost = not claim.id and found.fate not in (NEVER, FORGOTTEN)
+        ghost = not claim.id and found.fate not in (NEVER, UNKNOWN)
         self.ghosts += ghost
         self.acknowledged += bool(claim.id)
         for word in (found.fate, *([GHOST] if ghost else [])):
@@ -96,9 +96,9 @@ def _result(audit: AuditEntry, test: str, claims: int, counts: _Counts) -> Audit
 
 
 def _lost(counts: _Counts) -> Figure:
-    """Return which share of the acknowledged ones is lost; no value where the system has forgotten some."""
-    if forgotten := counts.fates[FORGOTTEN]:
-        return Figure(None, "fraction", None, counts.acknowledged, f"not known: {format_count(forgotten)} forgotten")
+    """Return which share of the acknowledged ones is lost; no value where the fate of some is not known."""
+    if unknown := counts.fates[UNKNOWN]:
+        return Figure(None, "fraction", None, counts.acknowledged, f"the fate of {format_count(unknown)} is not known")
     return share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged)
 
 
@@ -131,13 +131,14 @@ def remarks(run: Manifest) -> list[str]:
     ]
 
 
-def forgotten(found: Iterable[AuditResult]) -> list[str]:
-    """Return in words of which submissions their system has forgotten what became of them, by the audits at the end."""
+def unknown(found: Iterable[AuditResult]) -> list[str]:
+    """Return in words of how many submissions the audits at the end could not say what became of them."""
+    last = {(each.target, each.test): each for each in found if each.fault == END}
     return [
         f"What became of {format_count(count)} of {format_count(each.looked)} submissions of {each.test} is not known: "
         f"{each.target} forgets jobs that have ended, and has no accounting"
-        for each in found
-        if each.fault == END and (count := each.fates[FORGOTTEN])
+        for each in last.values()
+        if (count := each.fates[UNKNOWN])
     ]
 
 

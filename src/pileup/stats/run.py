@@ -279,7 +279,7 @@ def _notes(run: Manifest, cases: Sequence[CaseResult], audited: Sequence[AuditRe
     notes += words(run.not_covered)
     notes += [f"A fault of the suite: {problem}" for problem in run.fault_problems]
     notes += [f"Target {target.name}: {remark}." for target in run.targets for remark in target.remarks]
-    notes += audits.problems(run) + audits.remarks(run) + audits.forgotten(audited)
+    notes += audits.problems(run) + audits.remarks(run) + audits.unknown(audited)
     if run.until:
         notes.append(_precise(run.until, run.repeat))
     if run.debug_build:

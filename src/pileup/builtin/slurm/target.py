@@ -61,7 +61,7 @@ from pileup.plugin.batch import (
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 OK = 200
-UNKNOWN = (Fate.LOST, Fate.NEVER)
+MISSING = (Fate.LOST, Fate.NEVER)
 """Fates of what neither the queue nor the accounting knows."""
 FEW = 50
 """Names that squeue is asked for; of more it is asked for all jobs, which costs it no more."""
@@ -428,7 +428,7 @@ class SlurmTarget(BatchTarget):
         found = super().audit(claims)
         if self.records.account is not False:
             return found
-        return [replace(each, fate=Fate.FORGOTTEN) if each.fate in UNKNOWN else each for each in found]
+        return [replace(each, fate=Fate.UNKNOWN) if each.fate in MISSING else each for each in found]
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Return what the accounting knows of jobs that have ended, by name."""

@@ -139,7 +139,7 @@ class Lookup:
 
 def is_ghost(id_: str, fate: str) -> bool:
     """Whether a claim without an answer was found."""
-    return not id_ and fate not in (Fate.NEVER, Fate.FORGOTTEN)
+    return not id_ and fate not in (Fate.NEVER, Fate.UNKNOWN)
 
 
 def row_of(number: int, claim: ClaimRow, finding: Finding) -> FindingRow:

@@ -193,7 +193,7 @@ class Audits:
                 labels, name = f"fault={self._fault_name(fault)},test={test},{visit}", "fault"
             numbers = {metric: counts[fate] for fate, metric in JOBS.items()} | {GHOST_JOBS: counts[GHOSTS]}
             for metric, count in numbers.items():
-                if metric in ANY and counts[str(Fate.FORGOTTEN)]:
+                if metric in ANY and counts[str(Fate.UNKNOWN)]:
                     continue
                 self._monitors.add(name, moment, Sample(metric, count, "jobs", labels))
             for metric, share in ((LOST_SHARE, lost_share(counts)), (FAILED_SHARE, failed_share(counts))):
@@ -259,7 +259,7 @@ def lost_share(counts: Counter[str]) -> float | None:
 
     Acknowledged are all but those without an answer: those that never happened, and ghosts.
     """
-    if counts[str(Fate.FORGOTTEN)]:
+    if counts[str(Fate.UNKNOWN)]:
         return None
     acknowledged = sum(counts[fate] for fate in JOBS) - counts[str(Fate.NEVER)] - counts[GHOSTS]
     return (counts[str(Fate.LOST)] + counts[str(Fate.REUSED)]) / acknowledged if acknowledged > 0 else None

@@ -17,7 +17,7 @@ from pileup.model.manifest import Manifest
 from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult
 from pileup.model.submissions import AuditResult
-from pileup.stats.audits import LOST, REUSED, share
+from pileup.stats.audits import LOST, REUSED, UNKNOWN, share
 from pileup.stats.compare.points import name_of
 from pileup.stats.faults.outages import Outages
 from pileup.stats.intervals.paired import Values, amount
@@ -67,7 +67,7 @@ def effects(events: Sequence[Event], found: Outages, audits: Sequence[AuditResul
 def _forgotten(event: Event, audits: Sequence[AuditResult]) -> LostSubmissions | None:
     """Return what the audit after a fault found lost beyond the audit before that one.
 
-    An audit that is not complete says nothing.
+    An audit that is not complete, or does not know the fate of some, says nothing.
     """
     own = (place for place, each in enumerate(audits) if each.fault == event.number and each.time >= event.end)
     place = next(own, None)
@@ -75,7 +75,7 @@ def _forgotten(event: Event, audits: Sequence[AuditResult]) -> LostSubmissions |
         return None
     after = audits[place]
     before = next((each for each in reversed(audits[:place]) if each.target == after.target), None)
-    if after.problem or (before is not None and before.problem):
+    if any(each is not None and (each.problem or each.fates.get(UNKNOWN)) for each in (after, before)):
         return None
     lost, acknowledged = _lost(after), after.acknowledged
     if before is not None:

@@ -22,7 +22,7 @@ from pileup.run.manifest import ManifestWriter
 from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
 from pileup.run.stop import Stop, StopMode
-from pileup.stats.audits import FATES, audits, forgotten
+from pileup.stats.audits import FATES, audits, unknown
 from pileup.suite import load
 from tests.unit.run.batch_bank import Bank
 
@@ -158,7 +158,7 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
         "jobs_lost": 1,
         "jobs_reused": 1,
         "jobs_purged": 0,
-        "jobs_forgotten": 0,
+        "jobs_unknown": 0,
         "jobs_never": 1,
         "jobs_ghosts": 1,
         "lost_share": pytest.approx(100 / 3),
@@ -376,7 +376,7 @@ class Forgetful(Bank):
 
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
         found = super().audit(claims)
-        return [replace(each, fate=Fate.FORGOTTEN) if each.fate in (Fate.LOST, Fate.NEVER) else each for each in found]
+        return [replace(each, fate=Fate.UNKNOWN) if each.fate in (Fate.LOST, Fate.NEVER) else each for each in found]
 
 
 def test_what_may_have_been_forgotten_is_neither_lost_nor_found(make: Make) -> None:
@@ -384,14 +384,14 @@ def test_what_may_have_been_forgotten_is_neither_lost_nor_found(make: Make) -> N
     stage.claim("once", "forgotten")
     stage.claim("silent", answered=False)
     stage.end()
-    assert stage.fates() == {"once": "ran once", "forgotten": "forgotten", "silent": "forgotten"}
+    assert stage.fates() == {"once": "ran once", "forgotten": "unknown", "silent": "unknown"}
     found = {metric: value for (_, metric, _), value in stage.numbers.found.items()}
-    assert (found["jobs_once"], found["jobs_forgotten"], found["jobs_ghosts"]) == (1, 2, 0)
+    assert (found["jobs_once"], found["jobs_unknown"], found["jobs_ghosts"]) == (1, 2, 0)
     assert not found.keys() & {"jobs_lost", "jobs_twice", "jobs_reused", "lost_share"}, "any of them may be"
     (told,) = audits(stage.folder, stage.book.run)
-    assert (told.fates["forgotten"], told.ghosts, told.bad) == (2, 0, ())
-    assert (told.lost_share.value, told.lost_share.note) == (None, "not known: 2 forgotten")
-    (note,) = forgotten([told])
+    assert (told.fates["unknown"], told.ghosts, told.bad) == (2, 0, ())
+    assert (told.lost_share.value, told.lost_share.note) == (None, "the fate of 2 is not known")
+    (note,) = unknown([told])
     assert note.startswith("What became of 2 of 3 submissions of submit is not known: ce forgets jobs that have ended")
 
 

@@ -10,7 +10,7 @@ from pileup.model.event import Event, Outage
 from pileup.model.figures import Figure
 from pileup.model.submissions import AuditResult
 from pileup.model.verdict import Verdict
-from pileup.stats.audits import FATES, LOST, REUSED, share
+from pileup.stats.audits import FATES, LOST, REUSED, UNKNOWN, share
 from pileup.stats.faults import repeats
 from pileup.stats.verdicts.criteria import Criteria
 from tests.manifests import criterion_of, run_of
@@ -88,6 +88,14 @@ def test_repeats_of_a_fault_have_means_with_intervals_and_losses_between_audits(
 def test_the_audit_of_another_fault_is_not_taken_for_that_of_this_one() -> None:
     felt = repeats.effects(EVENTS, {1: FOUND[1]}, [audit(5, 0, 10), audit(35, 3, 20, fault=1)], INFO)
     assert [each.forgotten for each in felt] == [None, None]
+
+
+@pytest.mark.parametrize("unsure", [0, 1])
+def test_an_audit_that_does_not_know_the_fate_of_some_says_nothing_of_losses(unsure: int) -> None:
+    told = [audit(5, 1, 100), audit(15, 5, 200)]
+    assert repeats.effects(EVENTS, {1: FOUND[1]}, told, INFO)[0].forgotten is not None
+    told[unsure] = replace(told[unsure], fates={**told[unsure].fates, UNKNOWN: 1})
+    assert repeats.effects(EVENTS, {1: FOUND[1]}, told, INFO)[0].forgotten is None
 
 
 def test_an_older_record_has_no_names_of_faults() -> None:
