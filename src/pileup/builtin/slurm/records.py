@@ -36,6 +36,7 @@ BACK = "now-7days"
 """How far sacct looks back for a job by name."""
 LOOK = 5.0
 """Seconds."""
+UNSEEN = "its end was not seen before Slurm forgot it"
 Queue = Callable[[], list[Job]]
 """Asks the controller for the jobs that run now, or for all that it knows."""
 
@@ -219,10 +220,16 @@ class SacctRecords:
         self._commands = commands
         self._known = known
         self._ended: dict[str, Job] = {}
+        self._missed: set[str] = set()
+        """Open jobs that were not known at the last look; without accounting alone."""
         self.account: bool | None = None
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
-        """Ask the controller for all, and sacct for open jobs that are not among them."""
+        """Ask the controller for all, and sacct for open jobs that are not among them.
+
+        Without accounting, one that two looks did not find has ended, nobody knows how: it may have been submitted
+        between the answer of the controller and the first of them.
+        """
         queue = self._known()
         here = {job.name for job in queue}
         wanted = still_open() if not cursor else []
@@ -230,7 +237,12 @@ class SacctRecords:
         self.remember([job for job in queue if job.name in mine])
         gone = [name for name in wanted if name not in here]
         moved = [job for job in queue if job.started or job.state.final]
-        return _page([*moved, *(self.history(gone[:most]) if gone else ())], cursor, most)
+        ended = self.history(gone[:most]) if gone else []
+        if self.account is False and not cursor:
+            missing = {name for name in gone if name not in self._ended}
+            ended += [Job(name, "", JobState.CANCELLED, reason=UNSEEN) for name in sorted(missing & self._missed)]
+            self._missed = missing - self._missed
+        return _page([*moved, *ended], cursor, most)
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Look names up with sacct, or where there is no accounting among those whose end was seen."""
@@ -262,7 +274,9 @@ class SacctRecords:
 
 def _page(jobs: Sequence[Job], after: str, most: int) -> Changes:
     """Return the jobs behind an id, at most so many, in the order of their ids; the cursor is empty after the last."""
-    behind = sorted((job for job in jobs if _number(job.id) > _number(after)), key=lambda job: _number(job.id))
+    behind = sorted(
+        (job for job in jobs if not after or _number(job.id) > _number(after)), key=lambda job: _number(job.id)
+    )
     if len(behind) > most:
         return Changes(tuple(behind[:most]), behind[most - 1].id if most else after or "0", more=True)
     return Changes(tuple(behind), "")
