@@ -153,7 +153,7 @@ def test_the_resumed_run_has_the_cases_of_the_whole_one(folder: Path) -> None:
         [(case["name"], case["outcome"]) for case in json.loads(each.read_text())["cases"]] for each in (whole, resumed)
     ]
     assert cases[0] == cases[1]
-    assert len(cases[0]) == 8
+    assert len(cases[0]) == 12
 
 
 def test_what_is_not_typed_here_is_right_too(folder: Path) -> None:
