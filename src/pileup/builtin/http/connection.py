@@ -11,7 +11,8 @@ import ssl
 import sys
 import termios
 import threading
-from collections.abc import Generator, Iterator
+import weakref
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -123,15 +124,15 @@ class Exchange:
         self._connection.close()
 
 
-@dataclass(slots=True)
 class ThreadConnection:
-    """The connection that a thread keeps; it is closed when the thread or the target goes."""
+    """The connection that a thread keeps, if any; it is closed when the thread or the target goes.
 
-    connection: http.client.HTTPConnection | None = None
+    Not by `__del__`: of what is garbage together, the socket may be finalized first, and warns that nobody closed it.
+    """
 
-    def __del__(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
+    def __init__(self) -> None:
+        self.kept: list[http.client.HTTPConnection] = []
+        weakref.finalize(self, _close, self.kept)
 
 
 class Connections:
@@ -211,11 +212,11 @@ class Connections:
 
     def keep(self, connection: http.client.HTTPConnection) -> None:
         """Take a connection back for the next request of this thread."""
-        mine = self._mine()
-        if mine.connection is not None:
+        kept = self._mine().kept
+        if kept:
             connection.close()
         else:
-            mine.connection = connection
+            kept.append(connection)
 
     def close(self) -> None:
         """Close the connection of this thread, if there is one."""
@@ -232,8 +233,8 @@ class Connections:
 
     def _taken(self) -> http.client.HTTPConnection | None:
         """Take the kept connection of this thread out, unless the server has closed it meanwhile."""
-        mine = self._mine()
-        connection, mine.connection = mine.connection, None
+        kept = self._mine().kept
+        connection = kept.pop() if kept else None
         if connection is None or connection.sock is None:
             return None
         poll = select.poll()
@@ -318,6 +319,11 @@ class Connections:
             return f"it cannot be read ({_said(problem)})"
         finally:
             connection.close()
+
+
+def _close(kept: Iterable[http.client.HTTPConnection]) -> None:
+    for each in kept:
+        each.close()
 
 
 def _reached(reach: tuple[str, int], _address: tuple[str, int], *how: Any) -> socket.socket:

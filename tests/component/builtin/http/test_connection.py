@@ -5,6 +5,8 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from typing import Any
 
 import pytest
 
@@ -99,6 +101,23 @@ def test_it_goes_at_once_without_the_garbage_collector() -> None:
     finally:
         gc.enable()
         server.close()
+
+
+def test_it_is_closed_before_its_socket_is_garbage_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The collector finalizes what is garbage in any order: here the socket is older than what closes it."""
+    complaints: list[str] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda told: complaints.append(str(told.exc_value)))
+    server = Server(1)
+    connection = HTTPConnection("127.0.0.1", server.port)
+    connection.connect()
+    connections: Any = Connections(locate(f"http://127.0.0.1:{server.port}/"), Identity(), {}, 5)
+    connections.keep(connection)
+    connections.cycle = connections
+    del connections, connection
+    gc.collect()
+    assert server.closed.acquire(timeout=5)
+    assert complaints == []
+    server.close()
 
 
 @pytest.mark.parametrize("prompt", [True, False])
