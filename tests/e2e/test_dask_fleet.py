@@ -101,7 +101,8 @@ def same(run: RunFolder, here: list[tuple[object, ...]], fleet: str) -> None:
     kind = fleet.partition(":")[0]
     places = [place for place in plain(run)["places"] if place["number"]]
     assert [place["name"] for place in places] == [f"{kind} 1", f"{kind} 2"]
-    assert all(abs(place["offset"]) < 1_000_000 for place in places), "the clock of both is that of this machine"
+    clocks = [(abs(place["offset"]), place["error"]) for place in places]
+    assert all(off <= bound for off, bound in clocks), f"the clock of both is that of this machine: {clocks}"
     rows = run.operations().arrays("place", "intended", "start", where="\"case\" = 'read' and parent = 0")
     assert np.abs(np.diff(np.sort(rows["intended"])) - 10_000_000).max() <= 2, "the shards make one grid"
     for number in (1, 2):
